@@ -4,7 +4,7 @@ mod local;
 
 use std::path::PathBuf;
 
-use super::published::{self, Prereleases, Reading};
+use super::published::{self, Prereleases, ReadOptions};
 use super::targets::{GfxWords, gfx_words, targets};
 use super::yanked_in::YankedInOptions;
 use super::{Exit, Format, OutputFormat, Shell, load};
@@ -86,7 +86,7 @@ pub(super) struct Args {
     #[command(flatten)]
     yanked_in: YankedInOptions,
     #[command(flatten)]
-    reading: Reading,
+    read_options: ReadOptions,
     /// Use the machine in this output of `rock-matrix doctor --format json`
     #[arg(long, value_name = "FILE", help_heading = "Machine")]
     environment: Option<PathBuf>,
@@ -174,10 +174,10 @@ fn pick(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
         return local::pick(folder, args, shell, sink);
     }
     let compat = load::compat(shell)?;
-    let manifests = ManifestSelection::Newest(args.reading.most_manifests);
+    let manifests = ManifestSelection::Newest(args.read_options.most_manifests);
     let mut published = published::read(
         &args.published,
-        &args.reading.connection,
+        &args.read_options.connection,
         manifests,
         shell,
         sink,

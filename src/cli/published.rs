@@ -27,7 +27,7 @@ pub(super) const LONG_HELP: &str = "Published wheels: a repository, file or dire
 
 // Options for reading published releases from GitHub.
 #[derive(Debug, Clone, clap::Args)]
-pub(super) struct Reading {
+pub(super) struct ReadOptions {
     #[command(flatten)]
     pub(super) connection: Connection,
     /// Read the manifests of at most this many releases on GitHub, newest first
@@ -129,7 +129,7 @@ pub(super) fn add_manifests(
     sink: &mut Sink,
 ) -> Result<bool, Exit> {
     let mut has_any = false;
-    for source in &mut published.parts {
+    for source in &mut published.sources {
         let Some(repo) = source.repository().cloned() else {
             continue;
         };

@@ -253,7 +253,7 @@ fn the_site_has_the_wheels_of_all_releases_and_marks_what_is_yanked() {
     assert!(
         page.contains("download/v1/")
             && page.contains("download/v2/")
-            && page.contains("\"withdrawn\":1"),
+            && page.contains("\"yanked\":1"),
         "{page}"
     );
     assert!(

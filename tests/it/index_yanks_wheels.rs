@@ -186,7 +186,7 @@ fn nobody_is_recommended_what_is_yanked() {
     );
     let json = pick(&[&release[..], &["--format", "json"]].concat(), 0).json();
     assert_eq!(
-        json["withdrawn"],
+        json["yanked"],
         serde_json::json!([
             {"name": name("2.9.0"), "reason": "broken"}, {"name": name("2.8.2"), "reason": ""},
         ])
@@ -206,9 +206,7 @@ fn nobody_is_recommended_what_is_yanked() {
             .starts_with(&name("2.8.3"))
     );
     let page = with(&["report", "page"], "release/simple").exits(0).stdout;
-    assert!(
-        page.contains("2.8.3") && !page.contains("\"2.9.0\"") && page.contains("\"withdrawn\":2")
-    );
+    assert!(page.contains("2.8.3") && !page.contains("\"2.9.0\"") && page.contains("\"yanked\":2"));
     let packages = with(&["report", "packages"], "release/simple")
         .exits(0)
         .stdout;
@@ -226,7 +224,7 @@ fn nobody_is_recommended_what_is_yanked() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|row| &row["files"][0]["withdrawn"])
+        .map(|row| &row["files"][0]["yanked"])
         .collect();
     assert!(
         files.contains(&&serde_json::json!("broken")) && files.contains(&&serde_json::Value::Null),

@@ -536,7 +536,7 @@ fn an_action_file_of_more_than_a_mebibyte_is_not_read() {
     }
 }
 
-/// `MOST_REDIRECTS`: 5.
+/// `MAX_REDIRECTS`: 5.
 #[test]
 fn a_call_follows_five_redirects_and_no_more() {
     for (redirects, is_read) in [(5, true), (6, false)] {

@@ -125,15 +125,15 @@ fn what_would_go_is_told_with_why_and_nothing_is_deleted() {
         0,
     )
     .json();
-    let goes: Vec<&str> = json["releases"]
+    let planned: Vec<&str> = json["releases"]
         .as_array()
         .unwrap()
         .iter()
-        .filter(|release| release["goes"] == true && release["deleted"] == false)
+        .filter(|release| release["action"] == "delete" && release["deleted"] == false)
         .map(|release| release["tag"].as_str().unwrap())
         .collect();
     assert_eq!(
-        (json["applied"].as_bool(), goes),
+        (json["applied"].as_bool(), planned),
         (Some(false), vec!["nightly-1"])
     );
 }

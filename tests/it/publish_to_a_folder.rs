@@ -34,6 +34,23 @@ fn below(project: &Project, folder: &str) -> Vec<String> {
 }
 
 #[test]
+fn a_path_with_dots_has_a_url_without_them() {
+    let project = project(&[CP311]);
+    let done = project
+        .run(&["publish", "--out", "dist/../a release", "dist"])
+        .exits(0);
+    insta::assert_snapshot!(done.stdout, @r"
+    published to dist/../a release:
+      + flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl
+      and 8 generated files: checksums, manifest, index
+    install with:
+      pip install flash-attn==2.8.3+rocm62torch2.5 --extra-index-url file://[ROOT]/a%20release/simple/rocm6.2-torch2.5/
+    if torch is not installed:
+      pip install torch==2.5.1+rocm6.2 flash-attn==2.8.3+rocm62torch2.5 --extra-index-url file://[ROOT]/a%20release/simple/rocm6.2-torch2.5/ --extra-index-url https://download.pytorch.org/whl/rocm6.2
+    ");
+}
+
+#[test]
 fn a_release_holds_the_wheels_their_sums_a_manifest_and_an_index() {
     let project = project(&[CP311]);
     let done = project

@@ -301,7 +301,7 @@ fn pick_escapes_what_listings_and_indexes_say() {
     );
     let json = pick(&["releases.json", "--format", "json"], 0);
     is_inert(&json.stdout.replace("\\n::", ""));
-    assert_eq!(json.json()["withdrawn"][0]["reason"], HOSTILE);
+    assert_eq!(json.json()["yanked"][0]["reason"], HOSTILE);
     let refused = pick(&["hostile.json"], 1).stderr;
     leaves_the_terminal_alone(&refused);
     assert!(

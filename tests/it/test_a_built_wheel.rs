@@ -82,7 +82,7 @@ fn a_folder_without_the_wheel_leaves_that_of_the_build() {
     );
     let (_, stderr) = toy.test(1, &["--dist", "nowhere"]);
     assert!(
-        stderr.contains("the folder `nowhere` of `--dist` does not exist"),
+        stderr.contains("the directory `nowhere` does not exist"),
         "{stderr}"
     );
     assert!(toy.job("dist").join(WHEEL).exists());

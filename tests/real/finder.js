@@ -311,7 +311,7 @@ async function agrees() {
     const { stdout } = await run.catch((fault) => fault);
     const told = JSON.parse(stdout);
     const texted = (list) => list.map((one) => one.text);
-    passedOver += told.withdrawn.length;
+    passedOver += told.yanked.length;
     return {
       wheel: told.wheel && [told.wheel.name, told.wheel.install, texted(told.wheel.notes)],
       others: told.others,

@@ -41,6 +41,7 @@
 //! | [`Auditor::audit_and_verify`], [`CheckedWheel::new`], [`add_cross_wheel_findings`] | an audit, the verification of all members against RECORD, and checks across wheels |
 //! | [`verify_wheel`] | verification without an audit |
 //! | [`check_built_wheel`], [`check_under_name`] | the findings of an audit without libraries of the system |
+//! | [`AuditedWheel::overview`], [`ShownWheel`], [`gfx::GfxReport`], [`CheckedWheel::to_text`] | reports for people and as JSON |
 //!
 //! [`embed`] puts the ROCm runtime into a wheel, [`gfx`] checks GPU code, and [`expected`] checks
 //! the contents of finished wheels.
@@ -59,6 +60,7 @@ mod audited;
 mod audited_libraries;
 mod auditor;
 mod check;
+mod check_report;
 pub mod codes;
 mod compliance;
 mod document;
@@ -67,12 +69,14 @@ pub mod embed;
 mod exclude;
 mod expectations;
 mod findings;
+mod gfx_report;
 mod inspect;
 mod installed_libraries;
 mod libc;
 mod library;
 mod limits;
 mod member_contents;
+mod overview;
 mod pattern;
 mod policy_blockers;
 mod progress;
@@ -82,6 +86,7 @@ mod repair;
 mod resolve;
 mod sbom;
 mod search_path;
+mod shown_wheel;
 mod summary;
 mod symbol_version;
 mod system;
@@ -95,6 +100,7 @@ pub use check::{
     AuditSummary, CheckedWheel, VerifiedWheel, add_cross_wheel_findings, check_built_wheel,
     check_under_name,
 };
+pub use check_report::CheckDetail;
 pub use compliance::{Compliance, PolicyGap, PolicyIndex, SymbolVersions};
 pub use document::{AuditDocument, AuditFacts, FindingView, JsonDialect};
 pub use edited_file::{EditedFile, FileChanges, StripMode};
@@ -113,6 +119,7 @@ pub use repair::{
 };
 pub use resolve::{DependencyNode, DependencyTree, ResolvedLibrary};
 pub use search_path::LibrarySearchPath;
+pub use shown_wheel::{ShowOutput, ShowQueue, ShownWheel};
 pub use summary::{format_size, parse_size};
 pub use system::{Sysroot, SystemLibraries, find_wheels};
 pub use verify::{layout_code, verify_wheel};
@@ -126,6 +133,7 @@ pub mod gfx {
         DeviceWheels, KpackLocation, SplitArchive, SplitCode, UnexpectedTargets, gfx_findings,
         kpack_locations, missing_archives, unexpected_targets,
     };
+    pub use crate::gfx_report::GfxReport;
 }
 
 pub mod expected {
@@ -134,6 +142,47 @@ pub mod expected {
     pub use crate::check::check_contents;
     pub use crate::expectations::Expectations;
     pub use crate::findings::ExpectedWheels;
+}
+
+/// Wheels in memory.
+#[cfg(test)]
+mod testing {
+    use rock_testkit::bundle;
+    use rock_wheel::{MemberOptions, ZipWriter};
+
+    /// Returns the wheel `demo-1.0-cp312-cp312-linux_x86_64.whl` with these members.
+    pub(crate) fn wheel(members: &[(&str, &[u8])]) -> Vec<u8> {
+        let dist_info: [(&str, &[u8]); 2] = [
+            (
+                "demo-1.0.dist-info/METADATA",
+                b"Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n",
+            ),
+            (
+                "demo-1.0.dist-info/WHEEL",
+                b"Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: cp312-cp312-linux_x86_64\n",
+            ),
+        ];
+        let mut record = "demo-1.0.dist-info/RECORD,,\n".to_owned();
+        let mut file = Vec::new();
+        let mut archive = ZipWriter::new(&mut file);
+        let options = MemberOptions::default();
+        for (path, content) in members.iter().chain(&dist_info) {
+            archive.add(path, content, &options).unwrap();
+            record.push_str(&format!("{path},,\n"));
+        }
+        let record = ("demo-1.0.dist-info/RECORD", record.as_bytes());
+        archive.add(record.0, record.1, &options).unwrap();
+        archive.finish().unwrap();
+        file
+    }
+
+    /// Returns a library with an offload bundle for these targets, each with its machine number.
+    pub(crate) fn gpu_library(targets: &[(&str, u32)]) -> Vec<u8> {
+        bundle::library(&[
+            bundle::part(".hip_fatbin", bundle::hip_bundle(targets, 512)),
+            bundle::part(".hipFatBinSegment", bundle::wrappers(1, *b"FPIH")),
+        ])
+    }
 }
 
 /// The examples of the README, which are tested as documentation.

@@ -44,6 +44,7 @@ mod requirements;
 mod sdk_packages;
 mod support;
 pub mod table_file;
+mod torch_contradictions;
 mod torch_symbols;
 
 pub use rock_compat_tables::{RowError, TableOverlay, rows, validate_tables};
@@ -63,4 +64,5 @@ pub use query::{CompatAnswer, CompatQuery};
 pub use requirements::ImportQuery;
 pub use sdk_packages::SDK_SELECTOR;
 pub use support::{Support, SupportReason};
+pub use torch_contradictions::torch_contradictions;
 pub use torch_symbols::{TorchEvidence, TorchFit};

@@ -2,6 +2,7 @@
 
 use super::Compat;
 use super::rows::ProductRow;
+use rock_diagnostic::list_first;
 use rock_diagnostic::nearest::{nearest, with_nearest};
 use rock_names::{GfxTarget, ProductName};
 
@@ -89,18 +90,8 @@ impl Compat {
     /// Returns the names of some products with this processor.
     pub fn product_names(&self, processor: &str) -> Option<String> {
         let products = self.products_of(processor);
-        let names: Vec<&str> = products
-            .iter()
-            .take(MOST_NAMES)
-            .map(|row| row.name.as_str())
-            .collect();
-        let rest = products.len().saturating_sub(MOST_NAMES);
-        let more = if rest > 0 {
-            format!(" and {rest} more")
-        } else {
-            String::new()
-        };
-        (!names.is_empty()).then(|| format!("{}{more}", names.join(", ")))
+        let names: Vec<&str> = products.iter().map(|row| row.name.as_str()).collect();
+        (!names.is_empty()).then(|| list_first(&names, MOST_NAMES, " and "))
     }
 }
 

@@ -1,13 +1,22 @@
 //! Comparison of the table `torch` with package index pages, and its update.
 //!
 //! Input: rows, and the project pages of torch in ROCm indexes. Output: differences, and updated rows.
+//! The submodules compare other tables with their sources in the same way; a [`PageSource`] reads
+//! pages for them, and a [`TableComparison`] is their result.
 //!
 //! **Invariant:** a value is removed only if all pages that could list it were read.
 
+mod action_tags;
 pub mod actions;
+mod comparison;
 pub mod requirements;
+mod torch_index;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+pub use action_tags::{ActionReleases, ActionSource};
+pub use comparison::{PageError, PageSource, RefreshError, TableComparison};
+pub use torch_index::{SAVED_PAGES, compare_torch, read_index_pages, saved_rocm_index};
 
 use super::pages::{IndexPage, linked_files};
 use super::rows::{Confidence, Provenance, RocmRow, TorchRow};

@@ -20,6 +20,32 @@ pub fn is_or_are(count: impl Into<Count>) -> &'static str {
     if count.into().0 == 1 { "is" } else { "are" }
 }
 
+/// Returns the number of items that a list leaves out, after a separator, or nothing for none.
+///
+/// ```
+/// assert_eq!(rock_diagnostic::count_more(3, ", and "), ", and 3 more");
+/// assert_eq!(rock_diagnostic::count_more(0, ", and "), "");
+/// ```
+pub fn count_more(left_out: usize, separator: &str) -> String {
+    if left_out == 0 {
+        String::new()
+    } else {
+        format!("{separator}{left_out} more")
+    }
+}
+
+/// Joins the first items with commas and [counts](count_more) the others after a separator.
+///
+/// ```
+/// let list = |limit| rock_diagnostic::list_first(&["a", "b", "c"], limit, " and ");
+/// assert_eq!(list(2), "a, b and 1 more");
+/// assert_eq!(list(3), "a, b, c");
+/// ```
+pub fn list_first(items: &[impl AsRef<str>], limit: usize, separator: &str) -> String {
+    let first: Vec<&str> = items.iter().take(limit).map(AsRef::as_ref).collect();
+    first.join(", ") + &count_more(items.len() - first.len(), separator)
+}
+
 /// A number of things, converted from `u64` or `usize`.
 #[derive(Debug, Clone, Copy)]
 pub struct Count(u64);

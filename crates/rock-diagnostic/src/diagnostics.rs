@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Diagnostic, ExitClass};
+use super::{Diagnostic, ExitClass, count_more};
 
 /// The error of a function that reports every problem it finds, not only the first.
 ///
@@ -107,10 +107,10 @@ impl fmt::Display for Diagnostics {
             return f.write_str("no diagnostics");
         };
         f.write_str(&first.message)?;
-        if !rest.is_empty() {
-            write!(f, " (and {} more)", rest.len())?;
+        match rest.len() {
+            0 => Ok(()),
+            count => write!(f, " ({})", count_more(count, "and ")),
         }
-        Ok(())
     }
 }
 

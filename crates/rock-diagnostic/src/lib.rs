@@ -37,9 +37,9 @@
 //! );
 //! ```
 //!
-//! The crate also has the helpers that messages are written with: [`counted`] and [`is_or_are`] for
-//! numbers, [`nearest`] for suggestions, [`shell_line`] for commands and [`markdown`] for text in
-//! Markdown pages.
+//! The crate also has the helpers that messages are written with: [`counted`], [`is_or_are`] and
+//! [`count_more`] for numbers, [`list_first`] for long lists, [`nearest`] for suggestions,
+//! [`shell_line`] for commands and [`markdown`] for text in Markdown pages.
 //!
 //! **Invariant:** nothing here reads a file or prints; renderers return text.
 
@@ -58,7 +58,7 @@ mod sink;
 mod test_codes;
 
 pub use code::{Code, ExitClass, Severity};
-pub use count::{Count, counted, is_or_are};
+pub use count::{Count, count_more, counted, is_or_are, list_first};
 pub use diagnostic::{Diagnostic, DiagnosticLabel};
 pub use diagnostics::Diagnostics;
 pub use location::{Location, SourceText, Span};

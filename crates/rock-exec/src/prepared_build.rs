@@ -40,6 +40,8 @@ use rock_sys::{self as sys, Signals};
 pub(super) const GENERATOR: &str = concat!("rock-matrix ", env!("CARGO_PKG_VERSION"));
 /// The pause before a failed download is tried again.
 const RETRY_PAUSE: Duration = Duration::from_secs(5);
+/// The help for a directory without the wheels to test.
+const BUILT_INTO: &str = "pass the directory that the wheel was built into";
 
 /// A build of one job, ready to run.
 #[derive(Debug)]
@@ -359,9 +361,8 @@ impl<'a> PreparedBuild<'a> {
     /// Unless the directory has exactly one wheel for each wheel of the job.
     fn wheels_to_test(&self, dist: &Path) -> Result<Vec<WheelToTest>, Diagnostic> {
         if !sys::exists(dist) {
-            let message = format!("the folder `{}` of `--dist` does not exist", dist.display());
-            return Err(Diagnostic::new(&codes::WRONG_WHEEL, message)
-                .help("give the folder that the wheel was built into"));
+            let message = format!("the directory `{}` does not exist", dist.display());
+            return Err(Diagnostic::new(&codes::WRONG_WHEEL, message).help(BUILT_INTO));
         }
         let present = sys::files_with_extension(dist, &["whl"]).map_err(Diagnostic::from)?;
         let mut wheels = Vec::new();
@@ -379,7 +380,7 @@ impl<'a> PreparedBuild<'a> {
                 );
                 return Err(Diagnostic::new(&codes::WRONG_WHEEL, message)
                     .note(format!("exactly one must match `{expected}`"))
-                    .help("give the folder that the wheel was built into"));
+                    .help(BUILT_INTO));
             };
             wheels.push(WheelToTest {
                 path: (*wheel).clone(),

@@ -20,10 +20,10 @@ use rock_audit::{
     RepairDestination, RepairOptions, RepairedWheel, Sysroot, SystemLibraries, WheelFile,
     check_built_wheel,
 };
+use rock_compat::torch_contradictions;
 use rock_diagnostic::{Diagnostic, Diagnostics, ExitClass, Severity, counted};
 use rock_names::{LabelParts, LocalLabel, WheelName, WheelNameError};
 use rock_plan::config::{Gate, RepairPlatform, TorchFrom};
-use rock_publish::torch_contradictions;
 use rock_recipe::{LIBRARIES_FOLDER, is_repaired, outside};
 use rock_sys::{self as sys, FileError, OnExisting, PositionalFile, ScratchSpace};
 use rock_wheel::{

@@ -6,8 +6,7 @@ use std::str::FromStr;
 use http::Uri;
 use http::uri::Authority;
 
-use super::limits::MOST_REDIRECTS;
-use rock_sys::http::is_loopback;
+use rock_sys::http::{MAX_REDIRECTS, is_loopback};
 
 /// The API of github.com.
 const PUBLIC: &str = "https://api.github.com";
@@ -50,7 +49,7 @@ pub enum ApiError {
         found: String,
     },
     /// Too many redirects.
-    #[error("the API at `{api}` redirects a request more than {MOST_REDIRECTS} times")]
+    #[error("the API at `{api}` redirects a request more than {MAX_REDIRECTS} times")]
     TooManyRedirects {
         /// The API's host.
         api: String,

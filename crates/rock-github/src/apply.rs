@@ -18,7 +18,7 @@ use rock_publish::remote::{
 };
 use rock_publish::{AssetState, DesiredFile, ListedAsset, ListedRelease};
 
-pub use observe::of_goal;
+pub use observe::observe_releases;
 
 /// A callback for each uploaded chunk, with the filename and the number of bytes.
 pub type OnSent = dyn Fn(&str, u64) + Send + Sync;
@@ -64,29 +64,29 @@ pub enum PublishResult {
 /// Publishes the desired release. `listed` are the current releases of its tags, with their assets.
 pub fn apply(
     client: &ReleaseClient,
-    goal: &DesiredRelease,
-    allowed: PublishPolicy,
+    desired: &DesiredRelease,
+    policy: PublishPolicy,
     listed: Vec<ListedRelease>,
-    doing: &mut PublishCallbacks<'_>,
+    callbacks: &mut PublishCallbacks<'_>,
 ) -> PublishRun {
     let mut run = StepRunner {
         client,
-        goal,
+        desired,
         listed,
-        memory: ObservedOverlay::default(),
+        overlay: ObservedOverlay::default(),
         tries: BTreeMap::new(),
         made: BTreeMap::new(),
         failed: BTreeMap::new(),
         replaced: BTreeMap::new(),
         steps: 0,
         open: Vec::new(),
-        doing,
+        callbacks,
     };
     let end = run
-        .go(allowed)
+        .go(policy)
         .unwrap_or_else(|error| PublishResult::Failed(error.cause()));
     PublishRun {
-        releases: run.memory.over(&run.listed),
+        releases: run.overlay.over(&run.listed),
         steps: run.steps,
         open: run.open,
         end,
@@ -95,9 +95,9 @@ pub fn apply(
 
 struct StepRunner<'r, 'd> {
     client: &'r ReleaseClient,
-    goal: &'r DesiredRelease,
+    desired: &'r DesiredRelease,
     listed: Vec<ListedRelease>,
-    memory: ObservedOverlay,
+    overlay: ObservedOverlay,
     /// The number of attempts of each operation with an unknown outcome.
     tries: BTreeMap<String, u32>,
     /// The number of drafts that were created, by tag.
@@ -108,16 +108,16 @@ struct StepRunner<'r, 'd> {
     steps: usize,
     /// Steps whose outcome is unknown.
     open: Vec<PublishStep>,
-    doing: &'r mut PublishCallbacks<'d>,
+    callbacks: &'r mut PublishCallbacks<'d>,
 }
 
 impl StepRunner<'_, '_> {
-    fn go(&mut self, allowed: PublishPolicy) -> Result<PublishResult, GithubError> {
+    fn go(&mut self, policy: PublishPolicy) -> Result<PublishResult, GithubError> {
         // Whether the listing is newer than the last change to a file.
         let mut is_fresh = false;
         loop {
-            self.client.glance()?;
-            let seen = self.memory.over(&self.listed);
+            self.client.check_stop()?;
+            let observed = self.overlay.over(&self.listed);
             let is_last = |step: &PublishStep| {
                 matches!(
                     step,
@@ -125,13 +125,13 @@ impl StepRunner<'_, '_> {
                 )
             };
             let is_public = |step: &PublishStep| matches!(step, PublishStep::Publish { .. });
-            let next = reconcile(self.goal, allowed, &seen);
+            let next = reconcile(self.desired, policy, &observed);
             // List the releases again before anything is made public and before a published file is
             // replaced: the listing may lack a draft of another run, or differ from the response to
             // an upload.
             let takes_place = |step: &PublishStep| matches!(step, PublishStep::Rename { .. });
             let is_decisive = match &next {
-                Reconciliation::Done(_) => self.memory.has_assets(),
+                Reconciliation::Done(_) => self.overlay.has_assets(),
                 Reconciliation::Steps(steps) => {
                     (steps.iter().all(is_last) && steps.iter().any(is_public))
                         || steps.iter().any(takes_place)
@@ -159,23 +159,27 @@ impl StepRunner<'_, '_> {
                 return Ok(PublishResult::Incomplete(std::mem::take(&mut self.failed)));
             }
             is_fresh &= steps.iter().all(is_last);
-            self.take(steps, &seen)?;
+            self.take(steps, &observed)?;
         }
     }
 
     /// Executes steps until the outcome of one is unknown.
-    fn take(&mut self, steps: Vec<PublishStep>, seen: &[ListedRelease]) -> Result<(), GithubError> {
+    fn take(
+        &mut self,
+        steps: Vec<PublishStep>,
+        observed: &[ListedRelease],
+    ) -> Result<(), GithubError> {
         let mut uploads = Vec::new();
         let mut is_made = false;
         // Deletions and other steps that must precede an upload run first. Steps that depend on an
         // upload are part of the next reconciliation.
         for step in steps {
-            self.client.glance()?;
+            self.client.check_stop()?;
             if let PublishStep::Upload { .. } = step {
                 uploads.push(step);
                 continue;
             }
-            (self.doing.on_step)(&step);
+            (self.callbacks.on_step)(&step);
             let is_read = matches!(step, PublishStep::Hash { .. });
             self.steps += usize::from(!is_read);
             let done = self.one(&step);
@@ -201,20 +205,20 @@ impl StepRunner<'_, '_> {
             // A listing with this draft also has all drafts that were created before it.
             return self.look();
         }
-        self.upload(&uploads, seen)
+        self.upload(&uploads, observed)
     }
 
     fn one(&mut self, step: &PublishStep) -> Result<(), GithubError> {
         match step {
             PublishStep::Create { tag } => {
                 self.may_be_made(tag)?;
-                let made = self.client.create(tag, &self.goal.draft(tag))?;
+                let made = self.client.create(tag, &self.desired.draft(tag))?;
                 *self.made.entry(tag.clone()).or_default() += 1;
-                self.memory.has_release(&made);
+                self.overlay.has_release(&made);
             }
             PublishStep::DeleteRelease { release } => {
                 self.client.delete_release(*release)?;
-                self.memory.release_is_gone(*release);
+                self.overlay.release_is_gone(*release);
             }
             PublishStep::DeleteAsset { asset, name, why } => {
                 if *why == DeleteReason::OtherBytes {
@@ -224,7 +228,7 @@ impl StepRunner<'_, '_> {
                     }
                 }
                 self.client.delete_asset(*asset)?;
-                self.memory.asset_is_gone(*asset);
+                self.overlay.asset_is_gone(*asset);
             }
             PublishStep::Rename { asset, from, to } => {
                 let renamed = self.client.rename(*asset, to)?;
@@ -235,7 +239,7 @@ impl StepRunner<'_, '_> {
                     });
                 }
                 if let Some(release) = self.release_of(*asset, from) {
-                    self.memory.has_asset(release, &renamed);
+                    self.overlay.has_asset(release, &renamed);
                 }
             }
             PublishStep::Hash { asset, name } => match self.client.hash(*asset) {
@@ -250,14 +254,14 @@ impl StepRunner<'_, '_> {
                             format!("`{name}` has {listed} bytes, but {came} were received");
                         return Err(GithubError::Unsure { call, reason });
                     }
-                    self.memory.has_hash(*asset, digest);
+                    self.overlay.has_hash(*asset, digest);
                 }
-                Err(GithubError::Status { status: 404, .. }) => self.memory.asset_is_lost(*asset),
+                Err(GithubError::Status { status: 404, .. }) => self.overlay.asset_is_lost(*asset),
                 Err(error) => return Err(error),
             },
             PublishStep::Describe { release, lacks, .. } => {
                 let described = self.client.update(*release, &fields(lacks))?;
-                self.memory.has_release(&described);
+                self.overlay.has_release(&described);
             }
             PublishStep::Publish {
                 release,
@@ -269,16 +273,23 @@ impl StepRunner<'_, '_> {
                 fields["draft"] = json!(false);
                 fields["make_latest"] = json!(make_latest.as_str());
                 let published = self.client.update(*release, &fields)?;
-                self.memory.has_release(&published);
+                self.overlay.has_release(&published);
             }
             PublishStep::Upload { .. } => {}
         }
         Ok(())
     }
 
-    fn upload(&mut self, steps: &[PublishStep], seen: &[ListedRelease]) -> Result<(), GithubError> {
+    fn upload(
+        &mut self,
+        steps: &[PublishStep],
+        observed: &[ListedRelease],
+    ) -> Result<(), GithubError> {
         let (mut sent, mut uploads) = (Vec::new(), Vec::new());
-        let (open, on_step) = (self.doing.open, RefCell::new(&mut *self.doing.on_step));
+        let (open, on_step) = (
+            self.callbacks.open,
+            RefCell::new(&mut *self.callbacks.on_step),
+        );
         for step in steps {
             let PublishStep::Upload {
                 release,
@@ -288,14 +299,19 @@ impl StepRunner<'_, '_> {
             else {
                 continue;
             };
-            let Some(wanted) = self.goal.assets.iter().find(|wanted| wanted.name == *name) else {
+            let Some(wanted) = self
+                .desired
+                .assets
+                .iter()
+                .find(|wanted| wanted.name == *name)
+            else {
                 continue;
             };
-            let to = seen
+            let to = observed
                 .iter()
                 .find(|found| found.id == *release)
                 .and_then(|found| found.upload_url.clone());
-            let (on_sent, shown) = (Arc::clone(&self.doing.on_sent), name.clone());
+            let (on_sent, shown) = (Arc::clone(&self.callbacks.on_sent), name.clone());
             let on_step = &on_step;
             uploads.push(PendingUpload {
                 to: to.unwrap_or_default(),
@@ -310,7 +326,7 @@ impl StepRunner<'_, '_> {
             });
             sent.push((*release, wanted, as_name, step));
         }
-        let results = self.client.upload(&uploads, self.doing.at_once);
+        let results = self.client.upload(&uploads, self.callbacks.at_once);
         drop(uploads);
         // Record all results before one of them ends the run.
         let (mut open, mut last, mut missed) = (Vec::new(), None, None);
@@ -325,7 +341,7 @@ impl StepRunner<'_, '_> {
                 self.open.push(step.clone());
             }
             match result {
-                Ok(asset) => self.memory.has_asset(release, &asset),
+                Ok(asset) => self.overlay.has_asset(release, &asset),
                 Err(error @ GithubError::Unsure { .. }) => open.push((as_name.clone(), error)),
                 Err(error) if exists_already(&error) => open.push((as_name.clone(), error)),
                 Err(error @ GithubError::Status { status: 404, .. }) => {
@@ -379,8 +395,8 @@ impl StepRunner<'_, '_> {
 
     /// Returns the last observed size of an asset.
     fn size_of(&self, release: u64, asset: u64) -> Option<u64> {
-        let seen = self.memory.over(&self.listed);
-        let release = seen.iter().find(|found| found.id == release)?;
+        let observed = self.overlay.over(&self.listed);
+        let release = observed.iter().find(|found| found.id == release)?;
         release
             .assets
             .iter()
@@ -390,14 +406,14 @@ impl StepRunner<'_, '_> {
 
     /// Returns the ID of the release that holds an asset.
     fn release_of(&self, asset: u64, name: &str) -> Option<u64> {
-        let seen = self.memory.over(&self.listed);
+        let observed = self.overlay.over(&self.listed);
         let holds = |release: &&ListedRelease| {
             release
                 .assets
                 .iter()
                 .any(|a| a.id == asset && a.name == name)
         };
-        seen.iter().find(holds).map(|release| release.id)
+        observed.iter().find(holds).map(|release| release.id)
     }
 }
 

@@ -27,7 +27,7 @@ use super::clock::Clock;
 use super::error::GithubError;
 use super::executor::{Executor, OnWait, StopRequested};
 use super::limits::MOST_PAGES;
-use super::octocrab_service::{LastRequest, github_error, octocrab};
+use super::octocrab_service::{RequestLine, github_error, octocrab};
 use super::rate_limiter::{RateLimiter, RateLimits};
 use super::token::Token;
 use super::transport::Transport;
@@ -39,9 +39,9 @@ pub use send::{PendingUpload, UploadResult};
 /// A client for the releases of one repository.
 pub struct ReleaseClient {
     runtime: tokio::runtime::Runtime,
-    caller: Arc<Executor>,
+    executor: Arc<Executor>,
     octocrab: Octocrab,
-    last_request: LastRequest,
+    request_line: RequestLine,
     repo: RepoName,
 }
 
@@ -75,7 +75,7 @@ impl ReleaseClient {
             .enable_all()
             .build()?;
         let deadline = calls.clock.now() + calls.time;
-        let caller = Arc::new(Executor {
+        let executor = Arc::new(Executor {
             api: calls.api,
             token: calls.token,
             wire: calls.wire,
@@ -85,15 +85,15 @@ impl ReleaseClient {
             stop: calls.stop,
             on_wait: calls.on_wait,
         });
-        let (octocrab, last_request) = {
+        let (octocrab, request_line) = {
             let _entered = runtime.enter();
-            octocrab(&caller)
+            octocrab(&executor)
         };
         Ok(Self {
             runtime,
-            caller,
+            executor,
             octocrab,
-            last_request,
+            request_line,
             repo,
         })
     }
@@ -110,7 +110,7 @@ impl ReleaseClient {
     /// # Errors
     /// The given error if this was the last attempt, or one if the deadline would be exceeded.
     pub(super) fn pause(&self, error: GithubError, tries: u32) -> Result<(), GithubError> {
-        match self.caller.doubled(tries) {
+        match self.executor.doubled(tries) {
             Some(wait) => self.wait(&error, wait),
             None => Err(error),
         }
@@ -125,12 +125,13 @@ impl ReleaseClient {
             GithubError::Unsure { call, reason } => (call.as_str(), reason.as_str()),
             _ => ("", ""),
         };
-        self.runtime.block_on(self.caller.wait(call, reason, wait))
+        self.runtime
+            .block_on(self.executor.wait(call, reason, wait))
     }
 
     /// Returns an error if the run should stop.
-    pub(super) fn glance(&self) -> Result<(), GithubError> {
-        self.caller.glance()
+    pub(super) fn check_stop(&self) -> Result<(), GithubError> {
+        self.executor.check_stop()
     }
 
     /// Waits for a request. Removes the token from its error, whatever the server sent.
@@ -140,7 +141,7 @@ impl ReleaseClient {
     ) -> Result<T, GithubError> {
         self.runtime
             .block_on(call)
-            .map_err(|error| error.without(self.caller.token.as_ref()))
+            .map_err(|error| error.without(self.executor.token.as_ref()))
     }
 
     /// Sends a request of octocrab.
@@ -150,7 +151,7 @@ impl ReleaseClient {
     ) -> Result<T, GithubError> {
         self.block_on(async {
             let answer = request.await;
-            answer.map_err(|error| github_error(&error, &self.last_request))
+            answer.map_err(|error| github_error(&error, &self.request_line))
         })
     }
 
@@ -174,8 +175,8 @@ impl ReleaseClient {
             all.extend(items.into_iter().map(&kept));
             match next {
                 None => return Ok(all),
-                Some(next) if self.caller.api.is_own(&next) => path = next.to_string(),
-                Some(next) => return Err(self.caller.api.elsewhere(&next).into()),
+                Some(next) if self.executor.api.is_own(&next) => path = next.to_string(),
+                Some(next) => return Err(self.executor.api.elsewhere(&next).into()),
             }
         }
         let reason = format!("it has more than {MOST_PAGES} pages");
@@ -199,7 +200,7 @@ impl ReleaseClient {
 
 impl std::fmt::Debug for ReleaseClient {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Client")
+        f.debug_struct("ReleaseClient")
             .field("repo", &self.repo)
             .finish_non_exhaustive()
     }

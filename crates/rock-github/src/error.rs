@@ -20,8 +20,8 @@ pub enum GithubError {
         call: String,
         /// The cause.
         reason: String,
-        /// Whether a retry would fail as well.
-        is_permanent: bool,
+        /// Whether a retry may succeed.
+        is_transient: bool,
     },
     /// GitHub refused the request.
     #[error("{call}: GitHub responded with {status}: {message}")]
@@ -98,8 +98,8 @@ pub enum GithubError {
         /// Size and digest of the asset.
         found: String,
     },
-    /// Every draft that was created is deleted by someone else.
-    #[error("the drafts of `{tag}` are being deleted by someone else")]
+    /// Another run or user deleted each draft that this run created.
+    #[error("another run or user deleted each draft of `{tag}`")]
     Contested {
         /// The tag.
         tag: String,
@@ -114,7 +114,7 @@ pub enum GithubError {
         name: String,
     },
     /// The user or the system asked to stop.
-    #[error("it was stopped")]
+    #[error("the run was stopped")]
     Stopped,
     /// This error ended the run during a request that changes something, and the outcome of that
     /// request is unknown.
@@ -192,11 +192,11 @@ impl GithubError {
             Self::NoAnswer {
                 call,
                 reason,
-                is_permanent,
+                is_transient,
             } => Self::NoAnswer {
                 call,
                 reason: clean(reason),
-                is_permanent,
+                is_transient,
             },
             Self::Status {
                 call,

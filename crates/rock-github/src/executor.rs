@@ -12,13 +12,13 @@ use http::{Method, Request, Uri};
 use super::api::ApiEndpoint;
 use super::clock::Clock;
 use super::error::GithubError;
-use super::limits::{LARGEST_ANSWER_BYTES, LARGEST_REFUSAL_BYTES, MOST_REDIRECTS};
+use super::limits::{LARGEST_ANSWER_BYTES, LARGEST_REFUSAL_BYTES};
 use super::rate_limiter::RateLimiter;
 use super::reply::{ApiReply, words};
 use super::retry::{MOST_TRIES, RetryDecision, RetryInput, judge};
 use super::token::Token;
 use super::transport::{Transport, read_body};
-use rock_sys::http::{HttpBody, HttpError, full_body};
+use rock_sys::http::{HttpBody, HttpError, MAX_REDIRECTS, full_body};
 
 /// The interval at which a short wait checks for a stop request.
 const GLANCE: Duration = Duration::from_millis(100);
@@ -115,14 +115,16 @@ impl Executor {
             let was_open = is_open.swap(true, Ordering::Relaxed);
             let got = self.within(&name, kind, self.exchange(request)).await?;
             if let Ok(reply) = &got
-                && let Some(next) = reply.redirect(method, &uri)
+                && let Some(next) = reply
+                    .redirect(method, &uri)
+                    .map_err(|error| malformed(&name, &error))?
             {
                 is_open.store(was_open, Ordering::Relaxed);
                 redirects += 1;
                 if !self.api.is_own(&next) {
                     return Err(self.api.elsewhere(&next).into());
                 }
-                if redirects > MOST_REDIRECTS {
+                if redirects > MAX_REDIRECTS {
                     return Err(self.api.too_many_redirects().into());
                 }
                 uri = next;
@@ -197,7 +199,7 @@ impl Executor {
         mut add: impl FnMut(&[u8]) -> bool,
     ) -> Result<Result<ApiReply, HttpError>, GithubError> {
         let mut uri = uri.clone();
-        for _ in 0..=MOST_REDIRECTS {
+        for _ in 0..=MAX_REDIRECTS {
             let builder = self.request(&Method::GET, &uri, accept);
             let request = builder
                 .body(full_body(Bytes::new()))
@@ -211,7 +213,8 @@ impl Executor {
                 headers: parts.headers,
                 body: Bytes::new(),
             };
-            if let Some(next) = reply.redirect(&Method::GET, &uri) {
+            let next = reply.redirect(&Method::GET, &uri);
+            if let Some(next) = next.map_err(|error| malformed(name, &error))? {
                 uri = next;
                 continue;
             }
@@ -269,10 +272,7 @@ impl Executor {
         .await?
         {
             let reason = format!("the response is longer than {LARGEST_ANSWER_BYTES} bytes");
-            return Err(HttpError {
-                reason,
-                is_permanent: true,
-            });
+            return Err(HttpError::permanent(reason));
         }
         Ok(ApiReply {
             status: parts.status.as_u16(),
@@ -313,7 +313,9 @@ impl Executor {
         kind: Idempotency,
         tries: u32,
     ) -> Result<AttemptOutcome, GithubError> {
-        let is_permanent = got.as_ref().is_err_and(|error| error.is_permanent);
+        let is_transient = got
+            .as_ref()
+            .map_or_else(|error| error.is_transient, |_| true);
         let said = got
             .as_ref()
             .map_or_else(|_| String::new(), ApiReply::message);
@@ -325,7 +327,7 @@ impl Executor {
         let reason = words(&got);
         let call = call.to_owned();
         match judge(&answer, tries, self.clock.chance()) {
-            RetryDecision::Again(wait) if !is_permanent => {
+            RetryDecision::Again(wait) if is_transient => {
                 if is_limit || answer.asks_to_wait() {
                     self.pace.hold(self.clock.now() + wait, &reason);
                 }
@@ -341,21 +343,21 @@ impl Executor {
             }
             RetryDecision::TooOften if is_limit => Err(GithubError::Limited { call, reason }),
             RetryDecision::TooOften
-                if !is_permanent && matches!(kind, Idempotency::Once | Idempotency::Sends) =>
+                if is_transient && matches!(kind, Idempotency::Once | Idempotency::Sends) =>
             {
                 Err(GithubError::Unsure { call, reason })
             }
             RetryDecision::Again(_) | RetryDecision::TooOften => Err(GithubError::NoAnswer {
                 call,
                 reason,
-                is_permanent,
+                is_transient,
             }),
             RetryDecision::Good | RetryDecision::Bad => match got {
                 Ok(reply) => Ok(AttemptOutcome::Settled(reply)),
                 Err(_) => Err(GithubError::NoAnswer {
                     call,
                     reason,
-                    is_permanent,
+                    is_transient,
                 }),
             },
         }
@@ -364,7 +366,7 @@ impl Executor {
     /// Waits until the rate limiter permits a request of this kind.
     pub(super) async fn turn(&self, call: &str, kind: Idempotency) -> Result<(), GithubError> {
         loop {
-            self.glance()?;
+            self.check_stop()?;
             match self.pace.take(self.clock.now(), kind) {
                 Ok(()) => return Ok(()),
                 Err(later) if later.is_told => self.wait_told(call, &later.why, later.wait).await?,
@@ -413,7 +415,7 @@ impl Executor {
     async fn sleep(&self, time: Duration) -> Result<(), GithubError> {
         let end = self.clock.now() + time;
         loop {
-            self.glance()?;
+            self.check_stop()?;
             let left = end.saturating_sub(self.clock.now());
             if left.is_zero() {
                 return Ok(());
@@ -426,7 +428,7 @@ impl Executor {
 
     /// Completes after a stop request, when a write in flight has had its time.
     async fn stopped(&self, kind: Idempotency) {
-        while self.glance().is_ok() {
+        while self.check_stop().is_ok() {
             tokio::time::sleep(GLANCE).await;
         }
         if kind != Idempotency::Reads {
@@ -434,7 +436,8 @@ impl Executor {
         }
     }
 
-    pub(super) fn glance(&self) -> Result<(), GithubError> {
+    /// Returns an error if the run should stop.
+    pub(super) fn check_stop(&self) -> Result<(), GithubError> {
         if (self.stop)() {
             Err(GithubError::Stopped)
         } else {
@@ -458,7 +461,7 @@ impl Executor {
 
 impl std::fmt::Debug for Executor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Caller")
+        f.debug_struct("Executor")
             .field("api", &self.api)
             .finish_non_exhaustive()
     }

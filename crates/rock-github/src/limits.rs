@@ -7,8 +7,6 @@ pub(super) const LARGEST_ANSWER_BYTES: usize = 256 << 20;
 pub(super) const LARGEST_REFUSAL_BYTES: usize = 64 << 10;
 /// Maximum characters of a server's message that are shown. GitHub's have one or two sentences.
 pub(super) const MOST_TOLD: usize = 300;
-/// Maximum redirects of one request. GitHub sends one, and a proxy may send another.
-pub(super) const MOST_REDIRECTS: usize = 5;
 /// Maximum pages of one listing, with a hundred items each: 5,000 releases, tags or assets.
 pub(super) const MOST_PAGES: usize = 50;
 /// Maximum bytes of a repository file that is read as text. An `action.yml` has a few thousand.

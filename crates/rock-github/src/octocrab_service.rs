@@ -14,23 +14,23 @@ use octocrab::{AuthState, OctoBody, Octocrab, OctocrabBuilder};
 use super::error::GithubError;
 use super::executor::{Executor, Idempotency};
 
-/// Method and path of the last request, which octocrab's own errors do not have.
-pub(super) type LastRequest = Arc<Mutex<String>>;
+/// Method and path of the current request, for octocrab's own errors, which do not have them.
+pub(super) type RequestLine = Arc<Mutex<String>>;
 
 /// Returns an octocrab client whose requests are sent by the executor. It has no token, retries or
 /// redirects itself. Must be called within a runtime.
-pub(super) fn octocrab(executor: &Arc<Executor>) -> (Octocrab, LastRequest) {
-    let last_request = LastRequest::default();
+pub(super) fn octocrab(executor: &Arc<Executor>) -> (Octocrab, RequestLine) {
+    let request_line = RequestLine::default();
     let service = OctocrabService {
         executor: Arc::clone(executor),
-        last_request: Arc::clone(&last_request),
+        request_line: Arc::clone(&request_line),
     };
     let built = OctocrabBuilder::new_empty()
         .with_service(service)
         .with_auth(AuthState::None)
         .build();
     match built {
-        Ok(octocrab) => (octocrab, last_request),
+        Ok(octocrab) => (octocrab, request_line),
         Err(never) => match never {},
     }
 }
@@ -38,7 +38,7 @@ pub(super) fn octocrab(executor: &Arc<Executor>) -> (Octocrab, LastRequest) {
 #[derive(Clone)]
 struct OctocrabService {
     executor: Arc<Executor>,
-    last_request: LastRequest,
+    request_line: RequestLine,
 }
 
 impl tower_service::Service<Request<OctoBody>> for OctocrabService {
@@ -58,7 +58,7 @@ impl tower_service::Service<Request<OctoBody>> for OctocrabService {
         let target = parts.uri.to_string();
         let path = target.split('?').next().unwrap_or(&target);
         let call = format!("{} {path}", parts.method);
-        self.last_request
+        self.request_line
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone_from(&call);
@@ -91,7 +91,7 @@ impl tower_service::Service<Request<OctoBody>> for OctocrabService {
 
 /// Converts an error of octocrab. One of the executor is its source; any other means that the
 /// response to the last request is invalid.
-pub(super) fn github_error(error: &octocrab::Error, last_request: &LastRequest) -> GithubError {
+pub(super) fn github_error(error: &octocrab::Error, request_line: &RequestLine) -> GithubError {
     let mut cause: Option<&(dyn Error + 'static)> = Some(error);
     while let Some(inner) = cause {
         if let Some(found) = inner.downcast_ref::<GithubError>() {
@@ -103,7 +103,7 @@ pub(super) fn github_error(error: &octocrab::Error, last_request: &LastRequest) 
         octocrab::Error::Json { source, .. } => source.inner().to_string(),
         other => other.to_string(),
     };
-    let call = last_request.lock().unwrap_or_else(PoisonError::into_inner);
+    let call = request_line.lock().unwrap_or_else(PoisonError::into_inner);
     GithubError::Malformed {
         call: call.clone(),
         reason,

@@ -94,7 +94,10 @@ impl RateLimiter {
         let mut until = state.held.0;
         let mut why = state.held.1.as_str();
         if is_short && state.next_write > until {
-            (until, why) = (state.next_write, "at most one write per second is sent");
+            (until, why) = (
+                state.next_write,
+                "GitHub limits the rate of requests that change something",
+            );
         }
         for (time, most) in self.made.into_iter().filter(|_| is_made) {
             let before = state

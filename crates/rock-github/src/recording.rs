@@ -221,10 +221,7 @@ impl Transport for RecordingTransport {
                 // The body is a file, which is not read.
                 sent.size_bytes = length;
             } else {
-                let lost = |error: std::io::Error| HttpError {
-                    reason: error.to_string(),
-                    is_permanent: true,
-                };
+                let lost = |error: std::io::Error| HttpError::permanent(error.to_string());
                 let bytes = http_body_util::BodyExt::collect(body)
                     .await
                     .map_err(lost)?

@@ -10,7 +10,7 @@ use rock_publish::{
 };
 
 use crate::codes::release as codes;
-use crate::{GithubError, ReleaseClient, of_goal};
+use crate::{GithubError, ReleaseClient, observe_releases};
 
 /// The existing releases of the tags of a desired release.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl RemoteState {
         may_replace: bool,
         sink: &mut Sink,
     ) -> Result<Self, GithubError> {
-        let releases = of_goal(client, desired)?;
+        let releases = observe_releases(client, desired)?;
         let is_published = releases
             .iter()
             .any(|release| release.tag_name == desired.tag && !release.draft);

@@ -1,13 +1,13 @@
 //! Interprets responses of the API.
 
 use bytes::Bytes;
-use http::header::{DATE, LOCATION};
+use http::header::DATE;
 use http::{HeaderMap, Method, Response, Uri};
 
 use super::error::GithubError;
 use super::limits::MOST_TOLD;
 use super::retry::RetryInput;
-use rock_sys::http::HttpError;
+use rock_sys::http::{HttpError, RedirectError, redirect_target};
 
 /// A response of the API.
 #[derive(Debug, Clone)]
@@ -74,26 +74,24 @@ impl ApiReply {
     }
 
     /// Returns the URL that the response redirects the request to, if any.
-    pub(super) fn redirect(&self, method: &Method, from: &Uri) -> Option<Uri> {
-        let follows = match self.status {
-            301 | 302 => *method == Method::GET,
-            307 | 308 => true,
-            _ => false,
-        };
-        let to = self
-            .headers
-            .get(LOCATION)?
-            .to_str()
-            .ok()
-            .filter(|_| follows)?;
-        let uri: Uri = to.parse().ok()?;
-        if uri.authority().is_some() {
-            return Some(uri);
-        }
-        let mut parts = uri.into_parts();
-        parts.scheme = from.scheme().cloned();
-        parts.authority = from.authority().cloned();
-        Uri::from_parts(parts).ok()
+    ///
+    /// # Errors
+    /// If the redirect cannot be followed, or is not encrypted although the request was.
+    pub(super) fn redirect(
+        &self,
+        method: &Method,
+        from: &Uri,
+    ) -> Result<Option<Uri>, RedirectError> {
+        let next = redirect_target(method, &from.to_string(), self.status, &self.headers)?;
+        next.map(|next| {
+            next.as_str()
+                .parse::<Uri>()
+                .map_err(|error| RedirectError::Invalid {
+                    location: next.to_string(),
+                    reason: error.to_string(),
+                })
+        })
+        .transpose()
     }
 
     /// Returns the error for a response with an error status.

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use rock_sys::http::is_transient_status;
+
 /// Maximum attempts of a request.
 pub(super) const MOST_TRIES: u32 = 6;
 /// The longest delay, unless a header asks for more.
@@ -69,12 +71,12 @@ pub fn judge(answer: &RetryInput<'_>, tries: u32, chance: f64) -> RetryDecision 
     if (200..400).contains(&answer.status) {
         return RetryDecision::Good;
     }
-    let is_passing = match answer.status {
-        0 | 408 | 429 | 500 | 502 | 503 | 504 => true,
+    let is_transient = match answer.status {
+        0 => true,
         403 => answer.asks_to_wait(),
-        _ => false,
+        status => is_transient_status(status),
     };
-    if !is_passing {
+    if !is_transient {
         return RetryDecision::Bad;
     }
     if tries >= MOST_TRIES {
@@ -118,7 +120,7 @@ mod tests {
 
     #[test]
     fn only_what_may_pass_is_tried_again() {
-        for code in [0, 408, 429, 500, 502, 503, 504] {
+        for code in [0, 408, 425, 429, 500, 502, 503, 504] {
             assert!(waits(&status(code), 1).is_some(), "{code}");
         }
         for code in [400, 401, 403, 404, 409, 410, 413, 422, 451, 501] {

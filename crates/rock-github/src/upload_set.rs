@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use rock_compat::Compat;
-use rock_diagnostic::{Diagnostic, Location, Severity, Sink};
+use rock_diagnostic::{Diagnostic, Location, Severity, Sink, count_more};
 use rock_publish::codes::release::{FILE_NOT_TAKEN, TOO_MANY_CALLS};
 use rock_publish::remote::{DesiredRelease, LONGEST_NAME_BYTES, locked, standing};
 use rock_publish::{
@@ -221,11 +221,7 @@ fn is_uploaded(file: &DesiredFile, asset: &ListedAsset) -> bool {
 /// enough data.
 fn undescribed_wheels(names: &[String]) -> Option<Diagnostic> {
     let (first, others) = names.split_first()?;
-    let and_others = if others.is_empty() {
-        String::new()
-    } else {
-        format!(" and {} more", others.len())
-    };
+    let and_others = count_more(others.len(), " and ");
     Some(
         Diagnostic::new(
             &codes::NOT_IN_SUMS,

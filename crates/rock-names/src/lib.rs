@@ -64,7 +64,9 @@ pub use digest::{Digest, DigestError, to_base64};
 pub use distribution::{DistributionName, DistributionNameError};
 pub use expected_wheel::ExpectedWheel;
 pub use gfx::{GfxTarget, GfxTargetError};
-pub use job_output::{SDIST_SUFFIX, TREE_ARCHIVE_SUFFIX, TREE_SUFFIX, is_sdist, is_tree_archive};
+pub use job_output::{
+    SDIST_SUFFIX, TREE_ARCHIVE_SUFFIX, TREE_SUFFIX, is_asset_name, is_sdist, is_tree_archive,
+};
 pub use label::{
     Accelerator, LabelError, LabelParts, LabelPartsError, LabelStyle, LocalLabel, ParsedLabel,
     cuda_version, is_compact_unambiguous,

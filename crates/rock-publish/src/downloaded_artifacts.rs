@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rock_diagnostic::codes::host;
 use rock_diagnostic::{Diagnostic, Diagnostics, Sink};
+use rock_names::is_asset_name;
 use rock_plan::Job;
 use rock_sys::{FileError, ListedFile, hash_file, list_files, read_bytes};
 
@@ -79,7 +80,7 @@ impl DownloadedArtifacts {
                     .artifact
                     .files
                     .keys()
-                    .filter(|name| is_asset(name))
+                    .filter(|name| is_asset_name(name))
                     .map(move |name| downloaded.directory.join(name))
             })
             .collect()
@@ -130,7 +131,7 @@ fn read_artifact(
             Some(size_bytes) if name == SUMS => {
                 artifact.sums = Some(read_artifact_sums(&path, size_bytes)?);
             }
-            Some(_) if is_asset(&name) => drop(artifact.files.insert(name, None)),
+            Some(_) if is_asset_name(&name) => drop(artifact.files.insert(name, None)),
             Some(_) => {
                 let (_, digest) = hash_file(&path)?;
                 artifact.files.insert(name, Some(digest));
@@ -155,10 +156,4 @@ fn read_artifact_sums(path: &Path, size_bytes: u64) -> Result<ArtifactSums, File
         bytes,
         size_bytes,
     })
-}
-
-fn is_asset(name: &str) -> bool {
-    [".whl", ".tar.gz"]
-        .iter()
-        .any(|suffix| name.ends_with(suffix))
 }

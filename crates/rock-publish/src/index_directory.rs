@@ -33,14 +33,6 @@ pub struct IndexDirectory {
 }
 
 impl IndexDirectory {
-    /// Locks the directory for replacement. Calls `on_wait` before waiting for another process.
-    ///
-    /// # Errors
-    /// Its parent cannot be locked, or it has none.
-    pub fn lock(path: &Path, on_wait: impl FnOnce()) -> Result<DirectorySwap, Diagnostics> {
-        DirectorySwap::begin(path, on_wait).map_err(|error| not_replaceable(&error))
-    }
-
     /// Reads the directory, which may be missing.
     ///
     /// # Errors

@@ -1,12 +1,12 @@
 //! The directories of an index, and how to install from them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Component, Path};
+use std::path::Path;
 
 use rock_compat::{Compat, InstallCommands};
 use rock_index::{IndexFile, IndexFolder, InstallCommand, YankStatus, backend_releases};
 use rock_names::percent_encode;
-use rock_sys::absolute_path;
+use rock_sys::directory_url;
 use serde::Serialize;
 
 /// One directory of an index.
@@ -20,17 +20,6 @@ pub struct IndexSummary {
     /// The commands that install each project.
     #[serde(skip)]
     install: Vec<InstallCommands>,
-}
-
-/// Returns the `file:` URL of a directory, with a slash at its end.
-pub fn file_url(directory: &Path) -> String {
-    absolute_path(directory)
-        .components()
-        .filter_map(|part| match part {
-            Component::Normal(name) => Some(percent_encode(name.as_encoded_bytes())),
-            _ => None,
-        })
-        .fold("file:///".to_owned(), |url, part| url + &part + "/")
 }
 
 /// Returns the directories of the index below `root`, in order, with the projects that they list.
@@ -48,7 +37,7 @@ pub fn index_summaries<'a>(
             .or_default()
             .push(file);
     }
-    let root = file_url(root);
+    let root = directory_url(root);
     folders
         .into_iter()
         .map(|(folder, projects)| index_summary(folder, &projects, &root, compat))

@@ -19,6 +19,7 @@ mod attestation_subjects;
 mod built_torch;
 mod checks;
 mod digest_cache;
+mod directory_lock;
 mod downloaded_artifacts;
 mod file_errors;
 mod folder_edits;
@@ -55,12 +56,13 @@ pub use asset_reader::{
     CheckDepth, LocalAsset, left_out, metadata_path, read_assets, unique_by_name, without_paths,
 };
 pub use attestation_subjects::write_subjects;
-pub use built_torch::{built_with_other_torch, torch_contradictions};
+pub use built_torch::built_with_other_torch;
 pub use checks::{
     LeftOut, MissingRule, PlannedWheel, against_plan, archives_against_plan, as_github_release,
     as_release,
 };
 pub use digest_cache::{CacheEntry, CachedAsset, DigestCache, MetadataBody, cache_note};
+pub use directory_lock::lock_for_replacement;
 pub use downloaded_artifacts::DownloadedArtifacts;
 pub use folder_edits::{
     DesiredFile, FileConflict, FolderEdit, FolderEdits, ObservedFile, OnDifference, folder_edits,
@@ -76,7 +78,7 @@ pub use index_directory::{
     read_all_yanked_files, read_yanked_files, relative_steps, write_metadata_files,
 };
 pub use index_input::listed_files;
-pub use index_summary::{IndexSummary, file_url, index_summaries, install_text};
+pub use index_summary::{IndexSummary, index_summaries, install_text};
 pub use index_update::{IndexUpdate, WrittenIndex};
 pub use indexed::{ManifestRowSet, PublishedAt, index_files, merged};
 pub use listing::{
@@ -101,7 +103,9 @@ pub use published_releases::{
 };
 pub use rebuilt_files::{RebuiltFile, ReleasedBytes, newest_first, rebuilt_warning};
 pub use release::{FolderContents, FolderFile, INDEX, ReleaseContents, ReleaseDetails, superseded};
-pub use release_folder::{FileTransfer, ReleaseFolder, ReleaseFolderError, nested_release_error};
+pub use release_folder::{
+    FileTransfer, ReleaseFolder, ReleaseFolderError, ReleaseLock, nested_release_error,
+};
 pub use release_plan::ReleasePlan;
 pub use saved_document::{saved, saved_manifests};
 pub use sums::{SUMS, SumsError, read_sums, sha256, sums};

@@ -1,9 +1,11 @@
 //! Finds the wheels and source distributions of a command line.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use rock_diagnostic::codes::host;
-use rock_diagnostic::{Diagnostic, Location, Sink};
+use rock_diagnostic::{Diagnostic, Location, Sink, list_first};
+use rock_names::is_asset_name;
 use rock_sys::{
     DirectoryEntry, DirectoryEntryKind, exists, files_with_extension, is_directory, read_entries,
 };
@@ -61,7 +63,8 @@ pub fn no_files_in(paths: &[PathBuf]) -> Diagnostic {
 /// name that are not regular files.
 fn asset_files(entries: &[DirectoryEntry], sink: &mut Sink) -> Vec<PathBuf> {
     let mut files = Vec::new();
-    for DirectoryEntry { path, kind } in entries.iter().filter(|entry| is_asset_file(&entry.path)) {
+    for DirectoryEntry { path, kind } in entries.iter().filter(|entry| has_asset_name(&entry.path))
+    {
         match kind {
             DirectoryEntryKind::File => files.push(path.clone()),
             DirectoryEntryKind::Directory => {}
@@ -95,18 +98,7 @@ fn skipped_subdirectories(
     if skipped.is_empty() {
         return None;
     }
-    let mut listed = skipped
-        .iter()
-        .take(MAX_LISTED_DIRECTORIES)
-        .cloned()
-        .collect::<Vec<_>>()
-        .join(", ");
-    if skipped.len() > MAX_LISTED_DIRECTORIES {
-        listed.push_str(&format!(
-            " and {} more",
-            skipped.len() - MAX_LISTED_DIRECTORIES
-        ));
-    }
+    let listed = list_first(&skipped, MAX_LISTED_DIRECTORIES, " and ");
     let subject = if skipped.len() == 1 {
         "a subdirectory contains wheels"
     } else {
@@ -126,19 +118,19 @@ fn has_asset_files(directory: &Path) -> bool {
     files_with_extension(directory, &["whl", "gz"])
         .unwrap_or_default()
         .iter()
-        .any(|file| is_asset_file(file))
+        .any(|file| has_asset_name(file))
 }
 
-fn is_asset_file(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    name.ends_with(".whl") || name.ends_with(".tar.gz")
+fn has_asset_name(path: &Path) -> bool {
+    is_asset_name(&file_name(path))
 }
 
 fn is_hidden(path: &Path) -> bool {
-    path.file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .starts_with('.')
+    file_name(path).starts_with('.')
+}
+
+fn file_name(path: &Path) -> Cow<'_, str> {
+    path.file_name().unwrap_or_default().to_string_lossy()
 }
 
 fn quoted(path: &Path) -> String {

@@ -134,11 +134,11 @@ pub fn prune<'l>(
         .map(|release| {
             let own = fate(release);
             let fate = match (first_of(release).map(fate), own) {
-                (Some(PruneFate::Stays(_)), PruneFate::Goes(_)) => {
-                    PruneFate::Stays(PruneReason::Continues)
+                (Some(PruneFate::Keep(_)), PruneFate::Delete(_)) => {
+                    PruneFate::Keep(PruneReason::Continues)
                 }
-                (Some(PruneFate::Goes(because)), PruneFate::Stays(PruneReason::UnknownAge)) => {
-                    PruneFate::Goes(because)
+                (Some(PruneFate::Delete(because)), PruneFate::Keep(PruneReason::UnknownAge)) => {
+                    PruneFate::Delete(because)
                 }
                 _ => own,
             };
@@ -148,12 +148,12 @@ pub fn prune<'l>(
     judged.sort_by_key(|judged| {
         let time = changed(judged.release).unwrap_or_default();
         match judged.fate {
-            PruneFate::Goes(_) => (
+            PruneFate::Delete(_) => (
                 i32::from(!judged.release.draft),
                 i128::from(time),
                 judged.release.id,
             ),
-            PruneFate::Stays(_) => (2, -i128::from(time), judged.release.id),
+            PruneFate::Keep(_) => (2, -i128::from(time), judged.release.id),
         }
     });
     judged
@@ -169,21 +169,21 @@ fn judge(
     now_s: u64,
 ) -> PruneFate {
     if release.immutable {
-        return PruneFate::Stays(PruneReason::Immutable);
+        return PruneFate::Keep(PruneReason::Immutable);
     }
     if latest == Some(release.id) {
-        return PruneFate::Stays(PruneReason::Latest);
+        return PruneFate::Keep(PruneReason::Latest);
     }
     let Some(time) = changed(release) else {
-        return PruneFate::Stays(PruneReason::UnknownAge);
+        return PruneFate::Keep(PruneReason::UnknownAge);
     };
     let age_s = now_s.saturating_sub(time);
     let is_old = rule.older_than.is_none_or(|least| age_s > least.seconds());
     if release.draft {
         return match rule.older_than {
-            None => PruneFate::Stays(PruneReason::DraftWithoutAge),
-            Some(_) if is_old => PruneFate::Goes(PruneReason::Draft { age_s }),
-            Some(_) => PruneFate::Stays(PruneReason::Draft { age_s }),
+            None => PruneFate::Keep(PruneReason::DraftWithoutAge),
+            Some(_) if is_old => PruneFate::Delete(PruneReason::Draft { age_s }),
+            Some(_) => PruneFate::Keep(PruneReason::Draft { age_s }),
         };
     }
     let has_rule = rule.keep.is_some() || rule.older_than.is_some();
@@ -191,9 +191,9 @@ fn judge(
     let is_behind = rule.keep.is_none_or(|keep| place > keep);
     let because = PruneReason::Place { place, age_s };
     if has_rule && is_old && is_behind {
-        PruneFate::Goes(because)
+        PruneFate::Delete(because)
     } else {
-        PruneFate::Stays(because)
+        PruneFate::Keep(because)
     }
 }
 
@@ -374,7 +374,7 @@ mod tests {
     }
 
     /// Returns the IDs of the releases to delete, in order.
-    fn goes(releases: Vec<ListedRelease>, rule: &PruneRule, latest: Option<u64>) -> Vec<u64> {
+    fn deleted(releases: Vec<ListedRelease>, rule: &PruneRule, latest: Option<u64>) -> Vec<u64> {
         let listing = ReleaseListing {
             repository: None,
             releases,
@@ -382,7 +382,7 @@ mod tests {
         let judged = prune(&listing, rule, latest, seconds(NOW).unwrap());
         judged
             .iter()
-            .filter(|judged| matches!(judged.fate, PruneFate::Goes(_)))
+            .filter(|judged| matches!(judged.fate, PruneFate::Delete(_)))
             .map(|judged| judged.release.id)
             .collect()
     }
@@ -397,23 +397,26 @@ mod tests {
 
     #[test]
     fn the_newest_stay_and_the_oldest_go_first() {
-        assert_eq!(goes(nightlies(), &rule(Some(2), None), None), [4, 3]);
+        assert_eq!(deleted(nightlies(), &rule(Some(2), None), None), [4, 3]);
         assert_eq!(
-            goes(nightlies(), &rule(Some(9), None), None),
+            deleted(nightlies(), &rule(Some(9), None), None),
             [] as [u64; 0]
         );
-        assert_eq!(goes(nightlies(), &rule(Some(0), None), None), [4, 3, 2, 1]);
+        assert_eq!(
+            deleted(nightlies(), &rule(Some(0), None), None),
+            [4, 3, 2, 1]
+        );
     }
 
     #[test]
     fn young_ones_stay_and_both_parts_of_a_rule_must_let_go() {
-        assert_eq!(goes(nightlies(), &rule(None, Some("30d")), None), [4, 3]);
-        assert_eq!(goes(nightlies(), &rule(Some(3), Some("30d")), None), [4]);
-        assert_eq!(goes(nightlies(), &rule(Some(1), Some("60d")), None), [4]);
+        assert_eq!(deleted(nightlies(), &rule(None, Some("30d")), None), [4, 3]);
+        assert_eq!(deleted(nightlies(), &rule(Some(3), Some("30d")), None), [4]);
+        assert_eq!(deleted(nightlies(), &rule(Some(1), Some("60d")), None), [4]);
         assert_eq!(
-            goes(nightlies(), &rule(None, None), None),
+            deleted(nightlies(), &rule(None, None), None),
             [] as [u64; 0],
-            "no rule, nothing goes"
+            "no rule, nothing is deleted"
         );
     }
 
@@ -423,27 +426,27 @@ mod tests {
         releases[3].immutable = true;
         releases.push(release(9, "v1", "01-01"));
         releases.push(release(10, "old-nightly-1", "01-01"));
-        assert_eq!(goes(releases, &rule(Some(0), None), Some(3)), [2, 1]);
+        assert_eq!(deleted(releases, &rule(Some(0), None), Some(3)), [2, 1]);
     }
 
     #[test]
     fn drafts_go_first_and_only_when_they_are_old() {
         let all = |updated| [vec![draft(8, "nightly-x", updated)], nightlies()].concat();
         assert_eq!(
-            goes(all(Some("01-01")), &rule(Some(3), Some("30d")), None),
+            deleted(all(Some("01-01")), &rule(Some(3), Some("30d")), None),
             [8, 4]
         );
         assert_eq!(
-            goes(all(Some("11-20")), &rule(Some(3), Some("30d")), None),
+            deleted(all(Some("11-20")), &rule(Some(3), Some("30d")), None),
             [4]
         );
         assert_eq!(
-            goes(all(None), &rule(Some(3), Some("30d")), None),
+            deleted(all(None), &rule(Some(3), Some("30d")), None),
             [4],
             "its age is unknown"
         );
         assert_eq!(
-            goes(all(Some("01-01")), &rule(Some(3), None), None),
+            deleted(all(Some("01-01")), &rule(Some(3), None), None),
             [4],
             "a publish may be under way"
         );
@@ -454,7 +457,7 @@ mod tests {
             ..ListedAsset::default()
         });
         assert_eq!(
-            goes(vec![fed], &rule(None, Some("30d")), None),
+            deleted(vec![fed], &rule(None, Some("30d")), None),
             [] as [u64; 0],
             "a file came yesterday"
         );
@@ -469,8 +472,11 @@ mod tests {
                 .into(),
         );
         releases.push(more);
-        assert_eq!(goes(releases.clone(), &rule(Some(2), None), None), [4, 3]);
-        assert_eq!(goes(releases, &rule(Some(1), None), None), [4, 3, 2, 7]);
+        assert_eq!(
+            deleted(releases.clone(), &rule(Some(2), None), None),
+            [4, 3]
+        );
+        assert_eq!(deleted(releases, &rule(Some(1), None), None), [4, 3, 2, 7]);
     }
 
     #[test]
@@ -479,7 +485,7 @@ mod tests {
         for date in [None, Some("yesterday"), Some("2026-13-01T00:00:00Z")] {
             odd.published_at = date.map(str::to_owned);
             assert_eq!(
-                goes(vec![odd.clone()], &rule(Some(0), None), None),
+                deleted(vec![odd.clone()], &rule(Some(0), None), None),
                 [] as [u64; 0],
                 "{date:?}"
             );

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use rock_compat::Compat;
 use rock_diagnostic::render::visible;
+use rock_names::is_asset_name;
 use serde::Serialize;
 
 use crate::index_summary::{IndexSummary, index_summaries, install_text};
@@ -117,10 +118,4 @@ impl PublishSummary {
         text.push_str(&install_text(&self.indexes));
         text
     }
-}
-
-fn is_asset_name(name: &str) -> bool {
-    Path::new(name)
-        .extension()
-        .is_some_and(|extension| extension == "whl" || extension == "gz")
 }

@@ -11,7 +11,7 @@
 mod local;
 
 use std::collections::BTreeSet;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use super::{
     AssetState, ListedAsset, ListedRelease, MANIFEST, ReleaseListing, ReleaseManifest, saved,
@@ -19,8 +19,9 @@ use super::{
 use crate::codes::{published, release as codes};
 use rock_diagnostic::{Diagnostic, Location};
 use rock_index::BaseUrl;
-use rock_names::{RepoName, RocmVersion, is_sdist, is_tree_archive, percent_encode};
+use rock_names::{RepoName, RocmVersion, is_sdist, is_tree_archive};
 use rock_plan::PublishedSet;
+use rock_sys::directory_url;
 
 pub use local::invalid_listing;
 
@@ -45,8 +46,8 @@ const MAX_TAGGED_MANIFESTS: usize = 20;
 #[derive(Debug)]
 pub struct PublishedReleases<M = ReleaseManifest> {
     /// One for each source, in order; for a directory of releases one for each release.
-    pub parts: Vec<PublishedSource<M>>,
-    shown: String,
+    pub sources: Vec<PublishedSource<M>>,
+    source_names: String,
 }
 
 /// The releases of one source.
@@ -198,53 +199,44 @@ impl<M> PublishedSource<M> {
     }
 }
 
-/// Returns the `file:` URL of a directory (RFC 8089), with a trailing slash.
-fn directory_url(directory: &Path) -> String {
-    rock_sys::real_path(directory)
-        .components()
-        .filter_map(|part| match part {
-            Component::Normal(name) => Some(percent_encode(name.as_encoded_bytes())),
-            _ => None,
-        })
-        .fold("file:///".to_owned(), |url, name| url + &name + "/")
-}
-
 impl<M> PublishedReleases<M> {
     /// Creates a collection without sources. `given` are the sources for messages.
     pub fn new<P: AsRef<Path>>(given: &[P]) -> Self {
-        let shown: Vec<String> = given
+        let names: Vec<String> = given
             .iter()
             .map(|source| source.as_ref().display().to_string())
             .collect();
         Self {
-            parts: Vec::new(),
-            shown: shown.join(", "),
+            sources: Vec::new(),
+            source_names: names.join(", "),
         }
     }
 
     /// Adds a source.
     pub fn add(&mut self, source: PublishedSource<M>) {
-        self.parts.push(source);
+        self.sources.push(source);
     }
 
     /// Returns the releases of each source.
     pub fn listings_mut(&mut self) -> impl Iterator<Item = &mut ReleaseListing> {
-        self.parts.iter_mut().map(|part| &mut part.listing)
+        self.sources.iter_mut().map(|source| &mut source.listing)
     }
 
     /// Returns the sources, as given, for messages.
-    pub fn shown(&self) -> &str {
-        &self.shown
+    pub fn source_names(&self) -> &str {
+        &self.source_names
     }
 
     /// Returns the directories of the files.
     pub fn folders(&self) -> impl Iterator<Item = &Path> {
-        self.parts.iter().filter_map(|part| part.folder.as_deref())
+        self.sources
+            .iter()
+            .filter_map(|source| source.folder.as_deref())
     }
 
     /// Returns the diagnostic for sources without wheels.
     pub fn no_wheels(&self) -> Diagnostic {
-        let message = format!("there is no published wheel in {}", self.shown);
+        let message = format!("there is no published wheel in {}", self.source_names);
         Diagnostic::new(&published::NO_PUBLISHED_WHEELS, message)
             .at(Location::Argument("--published".to_owned()), "")
             .help(
@@ -256,16 +248,17 @@ impl<M> PublishedReleases<M> {
     /// Merges manifests without files into the listed releases, so that they are not counted as
     /// releases themselves.
     pub fn merge_bare_manifests(&mut self) {
-        let (mut bare, others): (Vec<_>, Vec<_>) = std::mem::take(&mut self.parts)
+        let (mut bare, others): (Vec<_>, Vec<_>) = std::mem::take(&mut self.sources)
             .into_iter()
-            .partition(|part| part.is_bare_manifest);
-        for part in &mut bare {
-            part.listing
+            .partition(|source| source.is_bare_manifest);
+        for source in &mut bare {
+            source
+                .listing
                 .releases
                 .retain(|release| !is_listed(release, &others));
         }
-        self.parts = others;
-        self.parts.append(&mut bare);
+        self.sources = others;
+        self.sources.append(&mut bare);
     }
 }
 
@@ -275,15 +268,15 @@ fn is_listed<M>(release: &ListedRelease, sources: &[PublishedSource<M>]) -> bool
     let tag = &release.tag_name;
     if tag.is_empty() {
         return release.assets.iter().all(|asset| {
-            sources.iter().any(|part| {
-                let mut published = part.listing.published();
+            sources.iter().any(|source| {
+                let mut published = source.listing.published();
                 published.any(|(_, other)| other.name == asset.name)
             })
         });
     }
     sources
         .iter()
-        .flat_map(|part| &part.listing.releases)
+        .flat_map(|source| &source.listing.releases)
         .any(|other| other.tag_name == *tag)
 }
 
@@ -291,21 +284,21 @@ impl PublishedReleases {
     /// Returns all releases, including drafts, and the repository if a source has it.
     pub fn listing(&self) -> ReleaseListing {
         let mut all = ReleaseListing::default();
-        for part in &self.parts {
+        for source in &self.sources {
             all.repository = all
                 .repository
                 .take()
-                .or_else(|| part.listing.repository.clone());
-            all.releases.extend(part.listing.releases.iter().cloned());
+                .or_else(|| source.listing.repository.clone());
+            all.releases.extend(source.listing.releases.iter().cloned());
         }
         all
     }
 
     /// Returns all manifests.
     pub fn manifests(&self) -> Vec<ReleaseManifest> {
-        self.parts
+        self.sources
             .iter()
-            .flat_map(|part| part.manifests.iter().cloned())
+            .flat_map(|source| source.manifests.iter().cloned())
             .collect()
     }
 
@@ -332,10 +325,10 @@ impl PublishedReleases {
     /// without files is no such source.
     pub fn to_saved(&self) -> Result<String, Diagnostic> {
         let local = self
-            .parts
+            .sources
             .iter()
-            .filter(|part| !part.listing.releases.is_empty())
-            .find_map(|part| part.folder.as_deref());
+            .filter(|source| !source.listing.releases.is_empty())
+            .find_map(|source| source.folder.as_deref());
         let Some(folder) = local else {
             return Ok(saved(&self.listing(), &self.manifests()));
         };

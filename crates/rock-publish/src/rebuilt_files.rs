@@ -2,7 +2,7 @@
 
 use super::{ListedRelease, tag_pieces};
 use crate::codes::release as codes;
-use rock_diagnostic::{Diagnostic, Location};
+use rock_diagnostic::{Diagnostic, Location, count_more};
 use rock_names::Digest;
 
 /// The number of files that a warning names.
@@ -69,7 +69,7 @@ pub fn rebuilt_warning(rebuilt: &[RebuiltFile]) -> Option<Diagnostic> {
         });
     Some(match rebuilt.len().saturating_sub(MOST_NAMED) {
         0 => named,
-        more => named.note(format!("and {more} more")),
+        count => named.note(count_more(count, "and ")),
     })
 }
 

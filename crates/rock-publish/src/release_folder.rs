@@ -7,7 +7,9 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 use rock_bytes::start_threads;
 use rock_compat::Compat;
-use rock_diagnostic::{Diagnostic, Diagnostics, Location, Sink, shell_quoted};
+use rock_diagnostic::{
+    Diagnostic, Diagnostics, ExitClass, Location, Sink, list_first, shell_quoted,
+};
 use rock_names::Digest;
 use rock_sys::{
     DirectorySwap, FileError, Signals, StagingDirectory, StopSignal, hash_file, is_file,
@@ -16,6 +18,7 @@ use rock_sys::{
 
 use crate::codes::published::BAD_MANIFEST;
 use crate::codes::release as codes;
+use crate::directory_lock::lock_for_replacement;
 use crate::file_errors::{machine_error, not_replaceable};
 use crate::{
     CheckDepth, DesiredFile, DigestCache, FileConflict, FolderContents, FolderEdits, FolderFile,
@@ -30,13 +33,18 @@ const MAX_LISTED_FILES: usize = 5;
 #[derive(Debug)]
 pub struct ReleaseFolder {
     path: PathBuf,
-    swap: Option<DirectorySwap>,
     files: Vec<FolderFile>,
     contents: FolderContents,
     /// Names of assets whose bytes differ from the manifest.
     damaged: BTreeSet<String>,
     manifest: Option<ReleaseManifest>,
     assets: Vec<LocalAsset>,
+}
+
+/// Permission to replace the directory of a release: holds its lock until it is dropped.
+#[derive(Debug)]
+pub struct ReleaseLock {
+    swap: DirectorySwap,
 }
 
 /// The transfer of files to the directory of a release.
@@ -60,25 +68,26 @@ pub enum ReleaseFolderError {
 }
 
 impl ReleaseFolder {
-    /// Locks the directory for replacement. Calls `on_wait` before waiting for another process.
+    /// Locks the directory for replacement and reads it like [`Self::open`]. Calls `on_wait` before
+    /// waiting for another process.
     ///
     /// # Errors
-    /// Its parent cannot be locked, or it has none.
-    pub fn lock(path: &Path, on_wait: impl FnOnce()) -> Result<DirectorySwap, Diagnostics> {
-        DirectorySwap::begin(path, on_wait).map_err(|error| not_replaceable(&error))
+    /// Its parent cannot be locked, or it has none, or the directory cannot be read.
+    pub fn open_locked(
+        path: &Path,
+        on_wait: impl FnOnce(),
+        compat: &Compat,
+        sink: &mut Sink,
+    ) -> Result<(Self, ReleaseLock), Diagnostics> {
+        let swap = lock_for_replacement(path, on_wait)?;
+        Ok((Self::open(path, compat, sink)?, ReleaseLock { swap }))
     }
 
-    /// Reads the directory. Without `swap`, it is not written later. Invalid assets go to the sink
-    /// and are left out.
+    /// Reads the directory. Invalid assets go to the sink and are left out.
     ///
     /// # Errors
     /// It cannot be read, or its manifest is not one of this program.
-    pub fn open(
-        path: &Path,
-        swap: Option<DirectorySwap>,
-        compat: &Compat,
-        sink: &mut Sink,
-    ) -> Result<Self, Diagnostics> {
+    pub fn open(path: &Path, compat: &Compat, sink: &mut Sink) -> Result<Self, Diagnostics> {
         let listing = list_files(path).map_err(machine_error)?.unwrap_or_default();
         let has_manifest = listing
             .iter()
@@ -107,7 +116,6 @@ impl ReleaseFolder {
         let assets = read_assets(&paths, CheckDepth::Identify, &cache, compat, sink);
         Ok(Self {
             path: path.to_owned(),
-            swap,
             files,
             contents,
             damaged,
@@ -175,22 +183,27 @@ impl ReleaseFolder {
         edits
     }
 
-    /// Writes the release and replaces the directory with it; does nothing if the directory is not
-    /// locked. `assets` has the path of each asset.
+    /// Writes the release and replaces the directory with it. `assets` has the path of each asset.
     ///
     /// # Errors
-    /// Something cannot be written, or a signal was received; the directory is then unchanged.
+    /// Something cannot be written, the directory was changed after it was read, or a signal was
+    /// received; the directory is then unchanged.
     pub fn write(
-        self,
+        &self,
+        lock: ReleaseLock,
         release: &ReleaseContents,
         edits: &FolderEdits,
         assets: &[LocalAsset],
         transfer: FileTransfer,
         signals: &Signals,
     ) -> Result<(), ReleaseFolderError> {
-        let Some(swap) = self.swap else { return Ok(()) };
+        let staging = lock.swap.stage().map_err(|error| not_replaceable(&error))?;
+        // A directory without a parent is locked only now.
+        if self.is_changed().map_err(machine_error)? {
+            return Err(self.changed_error().into());
+        }
         let writer = ReleaseWriter {
-            staging: swap.stage().map_err(|error| not_replaceable(&error))?,
+            staging,
             unchanged: edits.same.iter().map(String::as_str).collect(),
             generated: &release.generated,
             paths: assets
@@ -213,6 +226,25 @@ impl ReleaseFolder {
             .and_then(|()| generated.par_iter().try_for_each(|file| writer.stage(file)))
             .map_err(machine_error)?;
         writer.commit()
+    }
+
+    /// Whether the directory has other files than when it was read.
+    fn is_changed(&self) -> Result<bool, FileError> {
+        let listing = list_files(&self.path)?.unwrap_or_default();
+        let read = self.files.iter().map(|file| (&file.name, file.size_bytes));
+        Ok(!listing.iter().map(|(name, size)| (name, *size)).eq(read))
+    }
+
+    fn changed_error(&self) -> Diagnostics {
+        Diagnostics::from(
+            Diagnostic::new(
+                &codes::CANNOT_REPLACE_FOLDER,
+                format!("another process changed `{}`", self.path.display()),
+            )
+            .note("its files were not changed by this run")
+            .help("run it again"),
+        )
+        .exits_with(ExitClass::Machine)
     }
 
     /// Reports assets that are missing or damaged and would not be repaired by the offered files.
@@ -291,18 +323,12 @@ impl ReleaseFolder {
                 foreign.iter().map(String::as_str).collect(),
             )
         };
-        let mut names: Vec<String> = listed
-            .iter()
-            .take(MAX_LISTED_FILES)
-            .map(|name| format!("`{name}`"))
-            .collect();
-        if listed.len() > MAX_LISTED_FILES {
-            names.push(format!("{} more", listed.len() - MAX_LISTED_FILES));
-        }
+        let names: Vec<String> = listed.iter().map(|name| format!("`{name}`")).collect();
+        let names = list_first(&names, MAX_LISTED_FILES, ", ");
         Some(
             Diagnostic::new(
                 &codes::NOT_A_RELEASE,
-                format!("`{}` {problem}: {}", self.path.display(), names.join(", ")),
+                format!("`{}` {problem}: {names}", self.path.display()),
             )
             .at(Location::Argument("--out".to_owned()), "")
             .help(help),

@@ -8,14 +8,14 @@
 use std::path::{Path, PathBuf};
 
 use rock_compat::Compat;
-use rock_diagnostic::{Diagnostic, Sink, SourceText};
+use rock_diagnostic::{Diagnostic, ExitClass, Sink, SourceText};
 use rock_index::{FileLinks, IndexFile, SimpleRepository, YankStatus, repository};
 use rock_publish::{
     CacheEntry, CheckDepth, DigestCache, FileTransfer, FolderEdits, IndexDirectory, LocalAsset,
     MANIFEST, MetadataBody, OnDifference, PublishSummary, ReleaseContents, ReleaseFolder,
-    ReleaseFolderError, ReleasePlan, SUMS, check_index_target, expand_paths, listed_files,
-    lists_files, nested_release_error, read_all_yanked_files, read_assets, read_yanked_files,
-    relative_steps, sha256, without_paths, write_metadata_files,
+    ReleaseFolderError, ReleaseLock, ReleasePlan, SUMS, check_index_target, expand_paths,
+    listed_files, lists_files, lock_for_replacement, nested_release_error, read_all_yanked_files,
+    read_assets, read_yanked_files, relative_steps, sha256, without_paths, write_metadata_files,
 };
 use rock_sys::{Signals, StopSignal};
 use rock_wheel::{DosTime, NewWheel, NewWheelOptions, ProgressMeter};
@@ -89,14 +89,19 @@ impl Publish<'_> {
     fn prepare(
         &self,
     ) -> (
-        ReleaseFolder,
+        (ReleaseFolder, ReleaseLock),
         ReleaseContents,
         FolderEdits,
         Vec<&'static str>,
     ) {
         let (compat, mut sink) = (Compat::embedded(), Sink::new());
-        let swap = ReleaseFolder::lock(self.folder, || panic!("nobody holds the lock")).unwrap();
-        let opened = ReleaseFolder::open(self.folder, Some(swap), &compat, &mut sink).unwrap();
+        let (opened, lock) = ReleaseFolder::open_locked(
+            self.folder,
+            || panic!("nobody holds the lock"),
+            &compat,
+            &mut sink,
+        )
+        .unwrap();
         let (kept, superseded) = opened.kept_assets(self.assets, self.difference, &mut sink);
         let all = [self.assets, &kept].concat();
         let release = ReleaseContents::of(
@@ -108,14 +113,15 @@ impl Publish<'_> {
         )
         .unwrap();
         let edits = opened.edits(&release, &superseded, self.difference, &mut sink);
-        (opened, release, edits, codes(&sink.finish()))
+        ((opened, lock), release, edits, codes(&sink.finish()))
     }
 
     /// Publishes and returns the text for people.
     fn run(&self, signals: &Signals) -> Result<String, ReleaseFolderError> {
-        let (opened, release, edits, reported) = self.prepare();
+        let ((opened, lock), release, edits, reported) = self.prepare();
         assert_eq!(reported, Vec::<&str>::new());
-        opened.write(&release, &edits, self.assets, FileTransfer::Copy, signals)?;
+        let transfer = FileTransfer::Copy;
+        opened.write(lock, &release, &edits, self.assets, transfer, signals)?;
         let summary =
             PublishSummary::new(self.folder, &release, &edits, false, &Compat::embedded());
         Ok(summary.to_text())
@@ -193,6 +199,66 @@ fn a_signal_or_other_bytes_leave_the_release_unchanged() {
 }
 
 #[test]
+fn a_release_is_written_only_under_its_lock() {
+    let temporary = tempfile::tempdir().unwrap();
+    let (dist, folder) = (temporary.path().join("dist"), temporary.path().join("v1"));
+    write_wheel(&dist, "demo");
+    let assets = read(&dist, &DigestCache::empty());
+    let publish = Publish {
+        folder: &folder,
+        assets: &assets,
+        difference: OnDifference::Refuse,
+    };
+    let ((opened, lock), release, edits, _) = publish.prepare();
+    let other = std::thread::scope(|scope| {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let second = scope.spawn(|| {
+            let on_wait = move || sender.send(()).unwrap();
+            let (compat, mut sink) = (Compat::embedded(), Sink::new());
+            let (opened, _lock) =
+                ReleaseFolder::open_locked(&folder, on_wait, &compat, &mut sink).unwrap();
+            opened.manifest().map(|manifest| manifest.files.len())
+        });
+        receiver.recv().unwrap();
+        let (transfer, signals) = (FileTransfer::Copy, Signals::default());
+        opened
+            .write(lock, &release, &edits, &assets, transfer, &signals)
+            .unwrap();
+        second.join().unwrap()
+    });
+    assert_eq!(
+        other,
+        Some(1),
+        "the second run read what the first one wrote"
+    );
+}
+
+/// Without a parent, there is nothing to lock until the release is written.
+#[test]
+fn two_first_runs_in_a_new_directory_do_not_overwrite_each_other() {
+    let temporary = tempfile::tempdir().unwrap();
+    let dist = temporary.path().join("dist");
+    let folder = temporary.path().join("new/v1");
+    write_wheel(&dist, "demo");
+    let assets = read(&dist, &DigestCache::empty());
+    let publish = Publish {
+        folder: &folder,
+        assets: &assets,
+        difference: OnDifference::Refuse,
+    };
+    let ((opened, lock), release, edits, _) = publish.prepare();
+    publish.run(&Signals::default()).unwrap();
+    let (transfer, signals) = (FileTransfer::Copy, Signals::default());
+    let refused = opened.write(lock, &release, &edits, &assets, transfer, &signals);
+    let Err(ReleaseFolderError::Diagnostics(errors)) = refused else {
+        panic!("{refused:?}");
+    };
+    assert_eq!(codes(errors.as_slice()), ["cannot-replace-folder"]);
+    assert_eq!(errors.exit_class(), ExitClass::Machine);
+    assert!(folder.join(WHEEL).is_file());
+}
+
+#[test]
 fn recorded_digests_come_from_checksums_or_are_refused() {
     let temporary = tempfile::tempdir().unwrap();
     let wheel = write_wheel(temporary.path(), "demo");
@@ -258,12 +324,12 @@ fn an_index_is_replaced_as_a_whole_and_keeps_its_yanks() {
     let present = IndexDirectory::read(&out).unwrap();
     assert!(present.is_empty() && !present.has_pages(&made));
     assert_eq!(write_metadata_files(&files, dist).unwrap(), 1);
-    let swap = IndexDirectory::lock(&out, || ()).unwrap();
+    let swap = lock_for_replacement(&out, || ()).unwrap();
     let written = present.replace(&made, Some(dist), swap).unwrap();
     assert_eq!(written, made.pages.len());
     let present = IndexDirectory::read(&out).unwrap();
     assert!(present.has_pages(&made) && lists_files(&out));
-    let swap = IndexDirectory::lock(&out, || ()).unwrap();
+    let swap = lock_for_replacement(&out, || ()).unwrap();
     assert_eq!(present.replace(&made, Some(dist), swap).unwrap(), 0);
     assert_eq!(write_metadata_files(&files, dist).unwrap(), 0);
 
@@ -280,7 +346,7 @@ fn an_index_is_replaced_as_a_whole_and_keeps_its_yanks() {
     let mut sink = Sink::new();
     assert!(listed_files(Vec::new(), dist, &out, &mut sink).is_empty());
     assert_eq!(codes(&sink.finish()), ["nothing-to-publish"]);
-    let swap = IndexDirectory::lock(&out, || ()).unwrap();
+    let swap = lock_for_replacement(&out, || ()).unwrap();
     present.replace(&pages(&[]), Some(dist), swap).unwrap();
     assert!(!dist.join(format!("{WHEEL}.metadata")).exists());
 }

@@ -213,7 +213,6 @@ struct FileDocument<'a> {
     url: Option<&'a str>,
     size_bytes: u64,
     digest: Option<String>,
-    #[serde(rename = "withdrawn")]
     yanked: Option<&'a str>,
 }
 

@@ -22,7 +22,7 @@ pub struct ReleaseInventory {
     repository: Option<RepoName>,
     base: Option<BaseUrl>,
     /// The sources, for messages.
-    shown: String,
+    source_names: String,
 }
 
 impl ReleaseInventory {
@@ -40,7 +40,7 @@ impl ReleaseInventory {
             manifests: published.manifests(),
             yanked: YankedFiles::default(),
             base,
-            shown: published.shown().to_owned(),
+            source_names: published.source_names().to_owned(),
             listing,
         }
     }
@@ -130,7 +130,7 @@ impl ReleaseInventory {
     /// Returns the published wheels, and reports names that cannot be parsed.
     pub fn wheels(&self, compat: &Compat, sink: &mut Sink) -> WheelListing {
         let wheels = WheelListing::published(&self.listing, self.context(&compat.rocm_versions()));
-        wheels.report(&self.shown, sink);
+        wheels.report(&self.source_names, sink);
         wheels
     }
 
@@ -157,7 +157,7 @@ impl ReleaseInventory {
         sink: &mut Sink,
     ) -> WheelListing {
         let wheels = WheelListing::of(releases, self.context(&compat.rocm_versions()));
-        wheels.report(&self.shown, sink);
+        wheels.report(&self.source_names, sink);
         wheels
     }
 

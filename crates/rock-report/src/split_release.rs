@@ -28,7 +28,7 @@ pub fn split_release(
             generated: false,
         })
     });
-    let goal = DesiredRelease {
+    let desired = DesiredRelease {
         tag: release.tag_name.clone(),
         title: None,
         body: None,
@@ -40,9 +40,9 @@ pub fn split_release(
         nonce: String::new(),
         most_assets,
     };
-    let shares = partition_assets(&goal, &[], &BTreeSet::new());
-    let one = |share: &rock_publish::remote::ReleasePart<'_>| {
-        let names: BTreeSet<&str> = share
+    let parts = partition_assets(&desired, &[], &BTreeSet::new());
+    let one = |part: &rock_publish::remote::ReleasePart<'_>| {
+        let names: BTreeSet<&str> = part
             .assets
             .iter()
             .map(|wanted| wanted.name.as_str())
@@ -51,9 +51,9 @@ pub fn split_release(
         ListedRelease {
             html_url: Some(format!(
                 "{before}/releases/tag/{}",
-                percent_encode(&share.tag)
+                percent_encode(&part.tag)
             )),
-            tag_name: share.tag.clone(),
+            tag_name: part.tag.clone(),
             assets: release
                 .assets
                 .iter()
@@ -63,7 +63,7 @@ pub fn split_release(
             ..release.clone()
         }
     };
-    Some(shares.iter().map(one).collect())
+    Some(parts.iter().map(one).collect())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::git_output::{GitStatus, is_commit_hash};
 use super::state::{CheckoutOutcome, CheckoutState};
 use super::step::{CheckoutStep, GitOperation};
 use crate::codes::checkout as codes;
-use rock_diagnostic::{Diagnostic, Location, counted};
+use rock_diagnostic::{Diagnostic, Location, counted, list_first};
 
 /// The maximum number of list items in a message.
 const SHOWN: usize = 10;
@@ -368,15 +368,6 @@ pub fn named(path: &str) -> String {
 
 /// Formats a list for a message, truncated if it is long.
 pub fn shown(items: impl Iterator<Item = String>) -> String {
-    let items: Vec<String> = items.collect();
-    let first = items
-        .iter()
-        .take(SHOWN)
-        .map(|item| format!("`{item}`"))
-        .collect::<Vec<_>>()
-        .join(", ");
-    match items.len().saturating_sub(SHOWN) {
-        0 => first,
-        more => format!("{first} and {more} more"),
-    }
+    let items: Vec<String> = items.map(|item| format!("`{item}`")).collect();
+    list_first(&items, SHOWN, " and ")
 }

@@ -128,23 +128,21 @@ pub fn is_commit_hash(text: &str) -> bool {
 /// Implements the rules of git (git-check-ref-format(1)) that prevent a text from being an option,
 /// a pattern, or more than one ref.
 pub fn bad_reference(text: &str) -> Option<&'static str> {
-    let has = |bad: &[char]| text.contains(bad);
-    match () {
-        () if text.is_empty() => Some("it is empty"),
-        () if text.starts_with('-') => Some("git would interpret it as an option"),
-        () if text.contains(|c: char| c.is_whitespace() || c.is_control()) => {
-            Some("it contains a space or a control character")
-        }
-        () if has(&[':', '+']) && (text.contains(':') || text.starts_with('+')) => {
-            Some("it contains a destination")
-        }
-        () if has(&['*', '?', '[', '~', '^', '\\'])
-            || text.contains("..")
-            || text.contains("@{") =>
-        {
-            Some("it contains a character that no ref can have")
-        }
-        () => None,
+    let has_forbidden_text = || {
+        text.contains(['*', '?', '[', '~', '^', '\\']) || text.contains("..") || text.contains("@{")
+    };
+    if text.is_empty() {
+        Some("it is empty")
+    } else if text.starts_with('-') {
+        Some("git would interpret it as an option")
+    } else if text.contains(|c: char| c.is_whitespace() || c.is_control()) {
+        Some("it contains a space or a control character")
+    } else if text.contains(':') || text.starts_with('+') {
+        Some("it is a refspec")
+    } else if has_forbidden_text() {
+        Some("it contains characters that the name of a ref cannot have")
+    } else {
+        None
     }
 }
 
@@ -211,18 +209,21 @@ mod tests {
         for good in ["main", "release/2.7", "v2.7.0-rc9", "c++-fixes", A] {
             assert_eq!(bad_reference(good), None, "{good}");
         }
-        for bad in [
-            "",
-            "--upload-pack=x",
-            "a b",
-            "a:b",
-            "+a",
-            "a*",
-            "a..b",
-            "a^",
-            "a\n",
+        let forbidden = "it contains characters that the name of a ref cannot have";
+        let space = "it contains a space or a control character";
+        for (bad, reason) in [
+            ("", "it is empty"),
+            ("--upload-pack=x", "git would interpret it as an option"),
+            ("a b", space),
+            ("a\n", space),
+            ("a:b", "it is a refspec"),
+            ("+a", "it is a refspec"),
+            ("a*", forbidden),
+            ("a..b", forbidden),
+            ("a^", forbidden),
+            ("a@{1}", forbidden),
         ] {
-            assert!(bad_reference(bad).is_some(), "{bad}");
+            assert_eq!(bad_reference(bad), Some(reason), "{bad}");
         }
     }
 }

@@ -442,7 +442,7 @@ pub fn list_files(directory: &Path) -> Result<Option<Vec<ListedFile>>, FileError
 
 /// Makes a path absolute without resolving symbolic links; returns it unchanged if the working
 /// directory cannot be read.
-pub fn absolute_path(path: &Path) -> PathBuf {
+fn absolute_path(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 

@@ -35,6 +35,7 @@ mod archive_unpacker;
 mod atomic_dir;
 pub mod codes;
 mod directories;
+mod directory_url;
 mod environment;
 mod escaping_links;
 pub mod fetch;
@@ -56,8 +57,7 @@ mod walk;
 
 pub use archive_unpacker::ArchiveUnpacker;
 pub use atomic_dir::{
-    DirectoryLock, DirectorySwap, ListedFile, StagingDirectory, absolute_path, list_files,
-    real_path,
+    DirectoryLock, DirectorySwap, ListedFile, StagingDirectory, list_files, real_path,
 };
 pub use directories::{
     DirectoryEntry, DirectoryEntryKind, FileLock, copy_atomic, create_directory, disk_usage,
@@ -66,6 +66,7 @@ pub use directories::{
     monotonic_now, now_s, open_file, read_entries, remove, size_and_mtime, subdirectories,
     try_lock, try_lock_below,
 };
+pub use directory_url::directory_url;
 pub use environment::{Environment, current_program};
 pub use escaping_links::{find_escaping_link, find_escaping_link_after_merge};
 pub use files::{

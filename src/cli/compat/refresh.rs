@@ -1,13 +1,12 @@
 //! `compat refresh`: compares tables with their sources and prints patches.
 
 mod actions;
-mod requirements;
-mod torch;
+mod pages;
 
-use super::json;
 use crate::cli::publish::Connection;
 use crate::cli::{Exit, Format, OutputFormat, Shell};
 use crate::compat::Compat;
+use crate::compat::refresh::TableComparison;
 
 /// Compare a compatibility table with its source, and print the differences as a patch
 ///
@@ -52,31 +51,26 @@ struct Source {
     actions: bool,
 }
 
-/// The result of a comparison.
-struct Found {
-    /// Whether `--check` fails.
-    differs: bool,
-    /// The output as JSON.
-    document: String,
-    /// The output as a patch.
-    patch: String,
-}
-
 /// Runs the command.
 pub(super) fn run(args: &Args, compat: &Compat, shell: &Shell) -> Exit {
-    let found = match (&args.source.from, &args.source.requirements) {
-        (Some(from), _) => torch::compare(compat, from, shell),
-        (None, Some(address)) => requirements::compare(compat, address, shell),
+    let compared = match (&args.source.from, &args.source.requirements) {
+        (Some(from), _) => pages::compare_torch(compat, from, shell),
+        (None, Some(address)) => pages::compare_requirements(compat, address, shell),
         (None, None) => actions::compare(compat, &args.connection, shell),
     };
-    let Found {
+    let TableComparison {
         differs,
+        up_to_date,
         document,
         patch,
-    } = match found {
-        Ok(found) => found,
+        ..
+    } = match compared {
+        Ok(compared) => compared,
         Err(exit) => return exit,
     };
+    if let Some(line) = up_to_date {
+        shell.say(line);
+    }
     match shell.print(match args.format.get() {
         Format::Json => &document,
         Format::Human => &patch,

@@ -21,12 +21,12 @@ pub(super) struct Input {
     /// Files of older releases that newer ones rebuilt.
     pub(super) rebuilt: Vec<RebuiltFile>,
     /// Files that the indexes of release directories yank.
-    pub(super) of_folders: YankedFiles,
+    pub(super) inherited: YankedFiles,
 }
 
 /// Returns the wheels and sdists of a directory, whose index is in `out`; reports if there are
 /// none. Wheels with an unknown label are left out, with a warning.
-pub(super) fn of_folder(
+pub(super) fn read_directory(
     args: &IndexOptions,
     folder: &Path,
     out: &Path,
@@ -51,7 +51,7 @@ pub(super) fn of_folder(
 /// Returns the published files, with the yanks of the indexes in their directories, and the files
 /// of older releases that newer ones rebuilt. `base` is the base URL of files in directories, if
 /// given.
-pub(super) fn of_published(
+pub(super) fn read_published(
     args: &IndexOptions,
     out: &Path,
     base: Option<&FileLinks>,
@@ -59,36 +59,39 @@ pub(super) fn of_published(
     shell: &Shell,
     sink: &mut Sink,
 ) -> Result<Input, Exit> {
-    let manifests = ManifestSelection::Newest(args.reading.most_manifests);
+    let manifests = ManifestSelection::Newest(args.read_options.most_manifests);
     let mut published: PublishedReleases<ManifestRowSet> = published::read_as(
         &args.published,
-        &args.reading.connection,
+        &args.read_options.connection,
         manifests,
         shell,
         sink,
     )?;
     args.prereleases.leave_out(published.listings_mut(), shell);
-    let links_to = |part: &PublishedSource<ManifestRowSet>, folder: &Path| match base {
-        Some(FileLinks::Absolute(base)) => FileLinks::Absolute(base.below(part.subfolder())),
+    let links_to = |source: &PublishedSource<ManifestRowSet>, folder: &Path| match base {
+        Some(FileLinks::Absolute(base)) => FileLinks::Absolute(base.below(source.subfolder())),
         _ => FileLinks::Relative(relative_steps(out, folder)),
     };
     let (plain, listed): (Vec<&mut PublishedSource<_>>, Vec<&mut PublishedSource<_>>) = published
-        .parts
+        .sources
         .iter_mut()
-        .partition(|part| part.folder.is_some() && part.manifests.is_empty());
+        .partition(|source| source.folder.is_some() && source.manifests.is_empty());
     // The index of a directory applies to the bytes in it: a later release may have other bytes
     // under the same name.
-    let mut of_folders = YankedFiles::default();
-    for folder in listed.iter().filter_map(|part| part.folder.as_deref()) {
-        of_folders.extend(yanked_of(folder, sink)?);
+    let mut inherited = YankedFiles::default();
+    for folder in listed.iter().filter_map(|source| source.folder.as_deref()) {
+        inherited.extend(read_yanked(folder, sink)?);
     }
     let places: Vec<PublishedAt<'_>> = listed
         .into_iter()
-        .map(|part| PublishedAt {
-            manifests: std::mem::take(&mut part.manifests),
-            listing: &part.listing,
-            links: part.folder.as_deref().map(|folder| links_to(part, folder)),
-            sidecars: part
+        .map(|source| PublishedAt {
+            manifests: std::mem::take(&mut source.manifests),
+            listing: &source.listing,
+            links: source
+                .folder
+                .as_deref()
+                .map(|folder| links_to(source, folder)),
+            sidecars: source
                 .folder
                 .as_deref()
                 .map(names_with_metadata)
@@ -97,16 +100,16 @@ pub(super) fn of_published(
         .collect();
     let mut files = index_files(places, &compat.rocm_versions(), sink);
     // Directories without a manifest only have filenames, so their wheels are read.
-    for (part, folder) in plain
+    for (source, folder) in plain
         .iter()
-        .filter_map(|part| Some((part, part.folder.as_deref()?)))
+        .filter_map(|source| Some((source, source.folder.as_deref()?)))
     {
         let origin = Arc::new(PublishedOrigin {
-            links: links_to(part, folder),
+            links: links_to(source, folder),
             tag: String::new(),
         });
-        let mut read = of_folder(args, folder, out, compat, shell, sink)?;
-        carry_over(&yanked_of(folder, sink)?.ignoring_digests(), &mut read);
+        let mut read = read_directory(args, folder, out, compat, shell, sink)?;
+        carry_over(&read_yanked(folder, sink)?.ignoring_digests(), &mut read);
         files.extend(read.into_iter().map(|file| IndexFile {
             origin: Some(origin.clone()),
             metadata: None,
@@ -125,18 +128,18 @@ pub(super) fn of_published(
             none.severity(Severity::Warning)
         });
     }
-    carry_over(&of_folders, &mut files);
+    carry_over(&inherited, &mut files);
     // Leaked on purpose: freeing the many small strings takes a tenth of the run.
     std::mem::forget(published);
     Ok(Input {
         files,
         rebuilt,
-        of_folders,
+        inherited,
     })
 }
 
 /// Returns the files that the index in the directory of a release yanks.
-fn yanked_of(folder: &Path, sink: &mut Sink) -> Result<YankedFiles, Exit> {
+fn read_yanked(folder: &Path, sink: &mut Sink) -> Result<YankedFiles, Exit> {
     read_yanked_files(&folder.join(INDEX))
         .map(Option::unwrap_or_default)
         .map_err(|errors| Exit::collect(errors, sink))

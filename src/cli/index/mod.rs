@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::published::{self, Prereleases, Reading};
+use super::published::{self, Prereleases, ReadOptions};
 use super::{Exit, Format, OutputFormat, Shell, load, publish};
 use crate::diagnostic::{Sink, counted};
 use crate::index::{FileLinks, YankReport};
 use crate::names::{Age, RepoName, YankedFiles};
 use crate::publish::{
     INDEX, IndexDirectory, IndexSummary, IndexUpdate, check_index_target, install_text,
-    relative_steps,
+    lock_for_replacement, relative_steps,
 };
 use crate::sys;
 
@@ -228,7 +228,7 @@ struct IndexOptions {
     #[command(flatten, next_help_heading = "Output")]
     format: OutputFormat,
     #[command(flatten)]
-    reading: Reading,
+    read_options: ReadOptions,
 }
 
 /// Runs the command.
@@ -341,17 +341,17 @@ fn build(
     let Input {
         mut files,
         rebuilt,
-        of_folders,
+        inherited,
     } = match folder {
         Some(folder) => {
-            let files = input::of_folder(args, folder, &out, compat, shell, sink)?;
+            let files = input::read_directory(args, folder, &out, compat, shell, sink)?;
             Input {
                 files,
                 rebuilt: Vec::new(),
-                of_folders: YankedFiles::default(),
+                inherited: YankedFiles::default(),
             }
         }
-        None => input::of_published(args, &out, links.as_ref(), compat, shell, sink)?,
+        None => input::read_published(args, &out, links.as_ref(), compat, shell, sink)?,
     };
     let target_error =
         check_index_target(&out, folder).map_err(|errors| Exit::collect(errors, sink))?;
@@ -369,11 +369,11 @@ fn build(
     let on_wait = || shell.say("another run is writing this index; waiting for it to end");
     let swap = request
         .is_applied
-        .then(|| IndexDirectory::lock(&out, on_wait))
+        .then(|| lock_for_replacement(&out, on_wait))
         .transpose()
         .map_err(|errors| Exit::collect(errors, sink))?;
     let mut update = IndexDirectory::read(&out)
-        .and_then(|directory| IndexUpdate::new(directory, files, &of_folders))
+        .and_then(|directory| IndexUpdate::new(directory, files, &inherited))
         .map_err(|errors| Exit::collect(errors, sink))?;
     if request.is_edit {
         update

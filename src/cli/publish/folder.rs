@@ -11,9 +11,9 @@ use crate::diagnostic::{Diagnostic, Sink};
 use crate::index::{carry_over, yank_notes};
 use crate::publish::{
     CheckDepth, DigestCache, DownloadedArtifacts, FileTransfer, INDEX, LocalAsset, OnDifference,
-    PublishSummary, ReleaseContents, ReleaseFolder, ReleaseFolderError, TagName, against_plan,
-    archives_against_plan, as_release, expand_paths, nested_release_error, read_assets,
-    read_yanked_files, targets_against_plan, unique_by_name, without_paths,
+    PublishSummary, ReleaseContents, ReleaseFolder, ReleaseFolderError, ReleaseLock, TagName,
+    against_plan, archives_against_plan, as_release, expand_paths, nested_release_error,
+    read_assets, read_yanked_files, targets_against_plan, unique_by_name, without_paths,
 };
 use crate::sys::Signals;
 
@@ -61,7 +61,7 @@ pub(super) fn publish(
         return Err(Exit::Fault);
     };
 
-    let opened = open(&folder, args.dry_run, compat, shell, sink)?;
+    let (opened, lock) = open(&folder, args.dry_run, compat, shell, sink)?;
     let offered = unique_by_name(offered);
     let difference = if args.replace {
         OnDifference::Replace
@@ -109,7 +109,7 @@ pub(super) fn publish(
         return Err(Exit::Fault);
     }
     let summary = PublishSummary::new(&folder, &release, &edits, args.dry_run, compat);
-    if !edits.steps.is_empty() && !args.dry_run {
+    if let Some(lock) = lock.filter(|_| !edits.steps.is_empty()) {
         let transfer = if artifacts.is_some() {
             FileTransfer::Link
         } else {
@@ -117,7 +117,7 @@ pub(super) fn publish(
         };
         let signals = Signals::listen().unwrap_or_default();
         opened
-            .write(&release, &edits, &all, transfer, &signals)
+            .write(lock, &release, &edits, &all, transfer, &signals)
             .map_err(|error| match error {
                 ReleaseFolderError::Stopped(signal) => signal.into(),
                 ReleaseFolderError::Diagnostics(errors) => Exit::collect(errors, sink),
@@ -136,12 +136,14 @@ fn open(
     compat: &Compat,
     shell: &Shell,
     sink: &mut Sink,
-) -> Result<ReleaseFolder, Exit> {
+) -> Result<(ReleaseFolder, Option<ReleaseLock>), Exit> {
     let on_wait =
         || shell.say("another run is publishing to this directory; waiting for it to end");
-    let swap = (!is_dry_run)
-        .then(|| ReleaseFolder::lock(folder, on_wait))
-        .transpose()
-        .map_err(|errors| Exit::collect(errors, sink))?;
-    ReleaseFolder::open(folder, swap, compat, sink).map_err(|errors| Exit::collect(errors, sink))
+    let opened = if is_dry_run {
+        ReleaseFolder::open(folder, compat, sink).map(|opened| (opened, None))
+    } else {
+        ReleaseFolder::open_locked(folder, on_wait, compat, sink)
+            .map(|(opened, lock)| (opened, Some(lock)))
+    };
+    opened.map_err(|errors| Exit::collect(errors, sink))
 }

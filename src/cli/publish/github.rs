@@ -8,7 +8,7 @@ mod upload_set;
 
 use std::collections::BTreeMap;
 
-use resume::{Reading, resume};
+use resume::{DigestSource, resume};
 use send::send;
 use upload_set::read_upload_set;
 
@@ -18,8 +18,8 @@ use super::{Args, Exit, Shell};
 use crate::codes::release as codes;
 use crate::diagnostic::{Diagnostic, Severity, Sink};
 use crate::github::{
-    GithubError, PublishOutcome, PublishResult, PublishRun, Rehearsal, ReleaseChecks, RemoteState,
-    UploadContents, UploadSet, digest_mismatches,
+    GithubError, PublishDryRun, PublishOutcome, PublishResult, PublishRun, ReleaseChecks,
+    RemoteState, UploadContents, UploadSet, digest_mismatches,
 };
 use crate::publish::remote::DesiredRelease;
 
@@ -42,25 +42,25 @@ pub(super) fn publish(
     if !args.dry_run {
         opened.need_token("published", sink)?;
     }
-    let resume = resume(&shell.arguments, Reading::Same);
-    let mut desired = options.goal(upload.tag.to_string(), upload.notes.clone(), compat);
+    let resume = resume(&shell.arguments, DigestSource::AsGiven);
+    let mut desired = options.desired_release(upload.tag.to_string(), upload.notes.clone(), compat);
     let state = read_state(args, &opened, &desired, &upload, &resume, shell, sink)?;
     let release = upload
         .release_contents(&mut desired, &state, args.release_checks(), compat, sink)
         .ok_or(Exit::Fault)?;
 
     let contents = UploadContents::new(&upload.files, &release.generated);
-    let (run, rehearsal) = if args.dry_run {
+    let (run, dry_run) = if args.dry_run {
         let releases = state.releases.clone();
-        let rehearsed = Rehearsal::run(
+        let simulated = PublishDryRun::run(
             opened.repo.clone(),
             &opened.api,
             releases,
             compat,
             |client| send(args, client, &desired, state.releases, contents, shell),
         );
-        let (run, rehearsal) = rehearsed.map_err(|error| no_client(&error, shell))?;
-        (run, Some(rehearsal))
+        let (run, dry_run) = simulated.map_err(|error| no_client(&error, shell))?;
+        (run, Some(dry_run))
     } else {
         let client = &opened.client;
         (
@@ -72,7 +72,7 @@ pub(super) fn publish(
     let resume = if wrong.is_empty() {
         resume
     } else {
-        self::resume(&shell.arguments, Reading::All)
+        self::resume(&shell.arguments, DigestSource::Files)
     };
     let outcome = PublishOutcome::new(&desired, &run);
     let report = PublishReport {
@@ -80,7 +80,7 @@ pub(super) fn publish(
         desired: &desired,
         run: &run,
         outcome,
-        rehearsal,
+        dry_run,
         resume,
     };
     shell.summarise_if_it_can_be(|room| report.summary(room));

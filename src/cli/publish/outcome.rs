@@ -6,7 +6,7 @@ use crate::cli::Format;
 use crate::diagnostic::markdown::code;
 use crate::diagnostic::render::{json, visible_lines};
 use crate::diagnostic::{Diagnostic, counted};
-use crate::github::{PublishOutcome, PublishResult, PublishRun, RecordedCall, Rehearsal};
+use crate::github::{PublishDryRun, PublishOutcome, PublishResult, PublishRun, RecordedCall};
 use crate::publish::remote::{DesiredRelease, PublishStep};
 use crate::render::actions::{ActionOutput, table};
 
@@ -17,7 +17,7 @@ pub(super) struct PublishReport<'o> {
     pub(super) run: &'o PublishRun,
     pub(super) outcome: PublishOutcome<'o>,
     /// The requests that would be sent, in a dry run.
-    pub(super) rehearsal: Option<Rehearsal>,
+    pub(super) dry_run: Option<PublishDryRun>,
     /// The command that resumes the run.
     pub(super) resume: String,
 }
@@ -100,12 +100,12 @@ impl PublishReport<'_> {
     }
 
     fn document(&self, diagnostics: &[Diagnostic]) -> Document<'_> {
-        let (published, complete) = if self.rehearsal.is_some() {
+        let (published, complete) = if self.dry_run.is_some() {
             (Some(false), Some(false))
         } else {
             (self.outcome.is_public(), self.outcome.is_complete())
         };
-        let rehearsal = self.rehearsal.as_ref();
+        let dry_run = self.dry_run.as_ref();
         Document {
             version: 1,
             repository: self.repo,
@@ -115,9 +115,9 @@ impl PublishReport<'_> {
             steps: self.run.steps,
             diagnostics: diagnostic_rows(diagnostics),
             assets: self.assets().collect(),
-            calls: rehearsal.map(|found| found.calls.iter().map(call_row).collect()),
-            requests: rehearsal.map(|found| found.requests),
-            pauses_s: rehearsal.map(|found| found.pauses.as_secs()),
+            calls: dry_run.map(|found| found.calls.iter().map(call_row).collect()),
+            requests: dry_run.map(|found| found.requests),
+            pauses_s: dry_run.map(|found| found.pauses.as_secs()),
             resume: self.outcome.can_resume().then_some(self.resume.as_str()),
         }
     }
@@ -126,8 +126,8 @@ impl PublishReport<'_> {
         if matches!(self.run.end, PublishResult::Refused(_)) {
             return String::new();
         }
-        if let Some(rehearsal) = &self.rehearsal {
-            return rehearsal_text(rehearsal);
+        if let Some(dry_run) = &self.dry_run {
+            return dry_run_text(dry_run);
         }
         if self.outcome.is_complete() == Some(true) {
             return self.complete_text();
@@ -216,7 +216,7 @@ impl PublishReport<'_> {
     /// Returns a table of the files for the summary of a workflow's job, of at most `room` bytes;
     /// an empty text if nothing was written.
     pub(super) fn summary(&self, room: usize) -> String {
-        if self.rehearsal.is_some() || matches!(self.run.end, PublishResult::Refused(_)) {
+        if self.dry_run.is_some() || matches!(self.run.end, PublishResult::Refused(_)) {
             return String::new();
         }
         let state = match (self.outcome.is_complete(), self.outcome.is_public()) {
@@ -248,7 +248,7 @@ impl PublishReport<'_> {
 
     /// Returns the outputs of a workflow step, which identify the release; none if there is none.
     pub(super) fn outputs(&self) -> Vec<ActionOutput> {
-        let Some(release) = self.outcome.release().filter(|_| self.rehearsal.is_none()) else {
+        let Some(release) = self.outcome.release().filter(|_| self.dry_run.is_none()) else {
             return Vec::new();
         };
         let mut outputs = vec![("release-id".to_owned(), release.id.to_string())];
@@ -269,9 +269,9 @@ impl PublishReport<'_> {
 }
 
 /// Returns the requests of a dry run, and their number.
-fn rehearsal_text(rehearsal: &Rehearsal) -> String {
+fn dry_run_text(dry_run: &PublishDryRun) -> String {
     let mut text = String::new();
-    for call in &rehearsal.calls {
+    for call in &dry_run.calls {
         let fields = if call.method == "PATCH" {
             format!("  {}", call.fields.join(", "))
         } else {
@@ -282,18 +282,18 @@ fn rehearsal_text(rehearsal: &Rehearsal) -> String {
             call.method, call.path, call.size_bytes
         ));
     }
-    text.push_str(&request_count(rehearsal));
+    text.push_str(&request_count(dry_run));
     text.push('\n');
     text
 }
 
-fn request_count(rehearsal: &Rehearsal) -> String {
-    let calls = match rehearsal.calls.len() {
+fn request_count(dry_run: &PublishDryRun) -> String {
+    let calls = match dry_run.calls.len() {
         0 => return "nothing would be written".to_owned(),
         1 => "1 request would change something".to_owned(),
         count => format!("{count} requests would change something"),
     };
-    let pauses = match rehearsal.pauses.as_secs() {
+    let pauses = match dry_run.pauses.as_secs() {
         0 => String::new(),
         seconds @ 1..=119 => format!(", with pauses of {seconds} s for GitHub's rate limits"),
         seconds => format!(
@@ -301,7 +301,7 @@ fn request_count(rehearsal: &Rehearsal) -> String {
             seconds.div_ceil(60)
         ),
     };
-    format!("{calls}, out of about {}{pauses}", rehearsal.requests)
+    format!("{calls}, out of about {}{pauses}", dry_run.requests)
 }
 
 fn mib(bytes: u64) -> u64 {

@@ -138,7 +138,7 @@ fn human_text(
         let size = release.size_bytes();
         let files = counted(release.assets.len(), "file");
         let line = match decision.fate {
-            PruneFate::Goes(reason) => {
+            PruneFate::Delete(reason) => {
                 let is_deleted = outcome.is_deleted(release.id);
                 if is_deleted == Some(true) || !args.apply {
                     (count, bytes) = (count + 1, bytes + size);
@@ -160,7 +160,7 @@ fn human_text(
                     format_size(size)
                 )
             }
-            PruneFate::Stays(reason) => format!("keep {}: {reason}\n", release.tag_name),
+            PruneFate::Keep(reason) => format!("keep {}: {reason}\n", release.tag_name),
         };
         text.push_str(&line);
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::output::Output;
-use crate::cli::published::{self, Reading};
+use crate::cli::published::{self, ReadOptions};
 use crate::cli::{Exit, Shell};
 use crate::diagnostic::Sink;
 use crate::publish::ManifestSelection;
@@ -29,7 +29,7 @@ pub(super) struct Args {
     )]
     published: Vec<PathBuf>,
     #[command(flatten)]
-    reading: Reading,
+    read_options: ReadOptions,
     #[command(flatten)]
     output: Output,
 }
@@ -41,10 +41,10 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     args.output
         .spare(args.published.iter().map(PathBuf::as_path), shell)?;
-    let manifests = ManifestSelection::Newest(args.reading.most_manifests);
+    let manifests = ManifestSelection::Newest(args.read_options.most_manifests);
     let published = published::read(
         &args.published,
-        &args.reading.connection,
+        &args.read_options.connection,
         manifests,
         shell,
         sink,

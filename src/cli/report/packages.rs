@@ -2,7 +2,7 @@
 
 use super::input;
 use super::output::Output;
-use crate::cli::published::{Prereleases, Reading};
+use crate::cli::published::{Prereleases, ReadOptions};
 use crate::cli::yanked_in::YankedInOptions;
 use crate::cli::{Exit, Format, OutputFormat, Shell, load};
 use crate::diagnostic::Sink;
@@ -25,7 +25,7 @@ pub(super) struct Args {
     #[command(flatten)]
     yanked_in: YankedInOptions,
     #[command(flatten)]
-    reading: Reading,
+    read_options: ReadOptions,
     #[command(flatten, next_help_heading = "Output")]
     format: OutputFormat,
     #[command(flatten)]
@@ -37,10 +37,10 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     args.output.spare(args.listed.paths(), shell)?;
     let compat = load::compat(shell)?;
     // Manifests have data that names lack, such as gfx targets.
-    let manifests = ManifestSelection::Newest(args.reading.most_manifests);
+    let manifests = ManifestSelection::Newest(args.read_options.most_manifests);
     let mut inventory = args.listed.read_with_yanked(
         &args.yanked_in,
-        &args.reading.connection,
+        &args.read_options.connection,
         manifests,
         shell,
         sink,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::output::Output;
-use crate::cli::published::{self, Prereleases, Reading};
+use crate::cli::published::{self, Prereleases, ReadOptions};
 use crate::cli::yanked_in::YankedInOptions;
 use crate::cli::{Exit, Shell, load, publish};
 use crate::codes::release as codes;
@@ -39,7 +39,7 @@ pub(super) struct Args {
     #[command(flatten)]
     yanked_in: YankedInOptions,
     #[command(flatten)]
-    reading: Reading,
+    read_options: ReadOptions,
     /// Base URL of the files of a manifest or directory
     ///
     /// By default the page links to them where they are: next to the manifest, or in the directory.
@@ -69,10 +69,10 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     args.output
         .spare(args.published.iter().map(PathBuf::as_path), shell)?;
     let compat = load::compat(shell)?;
-    let manifests = ManifestSelection::Newest(args.reading.most_manifests);
+    let manifests = ManifestSelection::Newest(args.read_options.most_manifests);
     let mut published = published::read(
         &args.published,
-        &args.reading.connection,
+        &args.read_options.connection,
         manifests,
         shell,
         sink,

@@ -1,6 +1,5 @@
 //! `wheel check`: run all checks of a wheel.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::expected;
@@ -9,13 +8,13 @@ use super::verify::encoded_name;
 use super::{Format, OutputFormat, fail, report};
 use crate::audit::expected::ExpectedWheels;
 use crate::audit::{
-    Auditor, CheckedWheel, FindingView, VerifiedWheel, WheelFile, add_cross_wheel_findings,
+    Auditor, CheckDetail, CheckedWheel, VerifiedWheel, WheelFile, add_cross_wheel_findings,
     find_wheels, parse_size, pypi_findings,
 };
 use crate::bytes::ReadAt as _;
 use crate::cli::{Exit, Shell, Verbosity, load};
 use crate::codes;
-use crate::diagnostic::{Code, Diagnostic, Severity, counted, nearest};
+use crate::diagnostic::{Code, Diagnostic, nearest};
 use crate::sdk::verify::{self as sdk_verify, ON_PURPOSE};
 
 /// Check RECORD, METADATA, platforms, label, libraries and GPU code of wheels
@@ -116,6 +115,16 @@ enum Profile {
     Sdk,
 }
 
+impl Profile {
+    /// Returns the codes of findings that are intended for wheels of this kind.
+    fn intended_findings(self) -> &'static [&'static Code] {
+        match self {
+            Self::Sdk => &ON_PURPOSE,
+            Self::Default | Self::Pypi => &[],
+        }
+    }
+}
+
 /// Parses a code, given by its number or name.
 pub(super) fn code(word: &str) -> Result<&'static Code, String> {
     codes::find(word).ok_or_else(|| {
@@ -153,10 +162,11 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         .collect();
     add_cross_wheel_findings(&mut checked, &words.targets, args.max_size, compat);
     for (path, mut wheel) in paths.iter().zip(checked) {
-        wheel.findings = args.relevant(wheel.findings);
+        wheel.filter_findings(args.profile.intended_findings(), &args.allow);
+        let shown = path.display().to_string();
         let text = match args.format.get() {
-            Format::Human => human(path, &wheel, shell.verbosity),
-            Format::Json => json(path, &wheel),
+            Format::Human => wheel.to_text(&shown, detail(shell.verbosity)),
+            Format::Json => wheel.to_json(&shown),
         };
         if let exit @ (Exit::Machine | Exit::Fault) = shell.print(&text) {
             return exit;
@@ -175,6 +185,14 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         return exit;
     }
     exit
+}
+
+fn detail(verbosity: Verbosity) -> CheckDetail {
+    match verbosity {
+        Verbosity::Quiet => CheckDetail::Result,
+        Verbosity::Normal => CheckDetail::Audit,
+        Verbosity::Verbose => CheckDetail::Everything,
+    }
 }
 
 /// Opens and checks a wheel.
@@ -218,83 +236,4 @@ fn check(
     }
     checked.findings.extend(encoded_name(&file, path));
     checked
-}
-
-impl Args {
-    /// Drops findings that the profile intends, and turns allowed ones into notes.
-    fn relevant(&self, findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
-        findings
-            .into_iter()
-            .filter(|finding| self.profile != Profile::Sdk || !ON_PURPOSE.contains(&finding.code))
-            .map(|finding| {
-                if self.allow.contains(&finding.code) {
-                    finding.severity(Severity::Note)
-                } else {
-                    finding
-                }
-            })
-            .collect()
-    }
-}
-
-fn human(path: &Path, wheel: &CheckedWheel, verbosity: Verbosity) -> String {
-    let count = |severity| {
-        wheel
-            .findings
-            .iter()
-            .filter(|finding| finding.severity == severity)
-            .count()
-    };
-    let errors = count(Severity::Error);
-    let mut text = format!(
-        "{:6} {}",
-        if errors == 0 { "ok" } else { "failed" },
-        path.display()
-    );
-    for (count, word) in [(errors, "error"), (count(Severity::Warning), "warning")] {
-        if count > 0 {
-            text.push_str(&format!(", {}", counted(count, word)));
-        }
-    }
-    text.push('\n');
-    let lines = wheel.audit.iter().flat_map(|audit| &audit.lines);
-    for line in lines.filter(|_| verbosity > Verbosity::Quiet) {
-        let _ = writeln!(text, "       {line}");
-    }
-    if verbosity == Verbosity::Verbose {
-        let notes = count(Severity::Note);
-        let _ = writeln!(
-            text,
-            "       checked RECORD, METADATA, platforms, label, search paths, GPU code and size"
-        );
-        if notes > 0 {
-            let _ = writeln!(text, "       {}", counted(notes, "note"));
-        }
-    }
-    text
-}
-
-/// Returns the JSON document of a wheel. Keys that `wheel show` also has, including those below
-/// `rock`, have the same meaning.
-fn json(path: &Path, wheel: &CheckedWheel) -> String {
-    let mut document = serde_json::json!({
-        "version": 1,
-        "wheel": path.display().to_string(),
-        "ok": !wheel.findings.iter().any(Diagnostic::is_error),
-        "gfx": wheel.audit.as_ref().map_or(&[][..], |audit| &audit.gfx_targets),
-    });
-    if let Some(audit) = &wheel.audit {
-        if let Some(tag) = &audit.platform_tag {
-            document["overall_tag"] = serde_json::json!(tag);
-        }
-        document["rock"] = serde_json::json!(audit.facts);
-    }
-    document["findings"] = serde_json::json!(
-        wheel
-            .findings
-            .iter()
-            .map(FindingView::new)
-            .collect::<Vec<_>>()
-    );
-    format!("{document}\n")
 }

@@ -328,7 +328,7 @@ function readReport() {
 function begin() {
   const total = data.columns.rank.length;
   const from = data.repository ? ` of ${data.repository}` : "";
-  const yanked = data.withdrawn ? ` Not shown: ${count(data.withdrawn)} yanked ${data.withdrawn === 1 ? "wheel" : "wheels"}.` : "";
+  const yanked = data.yanked ? ` Not shown: ${count(data.yanked)} yanked ${data.yanked === 1 ? "wheel" : "wheels"}.` : "";
   element("about").textContent = `${wheels(total)}${from}.${yanked} The page runs in your browser and sends nothing. rock-matrix pick follows the same rules at a terminal.`;
   fillSelects();
   element("choices").addEventListener("change", (event) => {

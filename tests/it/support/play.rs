@@ -14,7 +14,7 @@ use rock_matrix::compat::Compat;
 use rock_matrix::github::{
     ApiEndpoint, CallOptions, Clock, GithubError, HttpBody, HttpError, PublishCallbacks,
     PublishResult, PublishRun, RateLimits, ReleaseClient, ResponseFuture, Token, Transport,
-    UploadSource, apply, full_body, of_goal,
+    UploadSource, apply, full_body, observe_releases,
 };
 use rock_matrix::names::Digest;
 use rock_matrix::publish::DesiredFile;
@@ -51,10 +51,7 @@ impl Transport for Stage {
             for (name, value) in &parts.headers {
                 asked = asked.header(name.as_str(), value.to_str().unwrap());
             }
-            let lost = |reason: &str| HttpError {
-                reason: reason.to_owned(),
-                is_permanent: false,
-            };
+            let lost = |reason: &str| HttpError::transient(reason);
             let sent = body
                 .collect()
                 .await
@@ -116,6 +113,7 @@ impl Play {
     pub fn of(mut github: FakeGithub, seed: u64) -> Arc<Self> {
         "https://api.test".clone_into(&mut github.settings.api_base);
         "https://api.test".clone_into(&mut github.settings.uploads_base);
+        "https://storage.test".clone_into(&mut github.settings.storage_base);
         // Nothing is under way while something else arrives.
         github.settings.under_way_ms = 0;
         Arc::new(Self {
@@ -169,21 +167,21 @@ impl Play {
     pub fn run(
         self: &Arc<Self>,
         files: &Files,
-        goal: &DesiredRelease,
+        desired: &DesiredRelease,
         allowed: PublishPolicy,
     ) -> Result<PublishRun, GithubError> {
         self.github().forget_waits();
-        run_over(&self.client(), files, goal, allowed)
+        run_over(&self.client(), files, desired, allowed)
     }
 
     /// The same: how it ended.
     pub fn publish(
         self: &Arc<Self>,
         files: &Files,
-        goal: &DesiredRelease,
+        desired: &DesiredRelease,
         allowed: PublishPolicy,
     ) -> PublishResult {
-        self.run(files, goal, allowed)
+        self.run(files, desired, allowed)
             .map_or_else(PublishResult::Failed, |applied| applied.end)
     }
 
@@ -201,17 +199,17 @@ impl Play {
 pub fn run_over(
     client: &ReleaseClient,
     files: &Files,
-    goal: &DesiredRelease,
+    desired: &DesiredRelease,
     allowed: PublishPolicy,
 ) -> Result<PublishRun, GithubError> {
-    let listed = of_goal(client, goal)?;
+    let listed = observe_releases(client, desired)?;
     let mut doing = PublishCallbacks {
         open: &|name| Ok(files.open(name)),
         on_step: &mut |_| {},
         on_sent: Arc::new(|_, _| {}),
         at_once: files.at_once,
     };
-    Ok(apply(client, goal, allowed, listed, &mut doing))
+    Ok(apply(client, desired, allowed, listed, &mut doing))
 }
 
 /// Files that are to be published.

@@ -9,7 +9,7 @@ use crate::codes::rocm as codes;
 use crate::inspect::InspectedFile;
 use crate::verify::layout_code;
 use rock_codeobj::{CodeContainerKind, CodeTarget, TargetDifference};
-use rock_diagnostic::{Code, Diagnostic, Location, counted};
+use rock_diagnostic::{Code, Diagnostic, Location, count_more, counted};
 use rock_names::{Accelerator, GfxTarget};
 
 /// The version of code objects that generic targets came with (LLVM AMDGPU usage, "Code Object
@@ -51,11 +51,7 @@ pub fn gfx_findings(wheel: &str, file: &InspectedFile) -> Vec<Diagnostic> {
     }
     let mismatches = inventory.mismatches();
     if let Some(first) = mismatches.first() {
-        let more = if mismatches.len() > 1 {
-            format!(", and {} more", mismatches.len() - 1)
-        } else {
-            String::new()
-        };
+        let more = count_more(mismatches.len() - 1, ", and ");
         let offset = first.bundle_offset;
         let message = format!(
             "the bundle at {offset:#x} names {}, but its code is for {}{more}",

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{CheckContext, also_in};
 use crate::codes::rocm as codes;
 use crate::search_path::{SearchDir, SearchPathEntry, installed};
-use rock_diagnostic::Diagnostic;
+use rock_diagnostic::{Diagnostic, count_more};
 
 /// Reports each problem once for each search path; builds give the same one to many files.
 pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
@@ -106,7 +106,7 @@ fn first_and_count(entries: &[&str]) -> String {
     match entries {
         [] => String::new(),
         [entry] => format!("`{entry}`"),
-        [first, rest @ ..] => format!("`{first}` and {} more like it", rest.len()),
+        [first, rest @ ..] => format!("`{first}`{} like it", count_more(rest.len(), " and ")),
     }
 }
 

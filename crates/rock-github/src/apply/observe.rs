@@ -66,7 +66,7 @@ impl StepRunner<'_, '_> {
     ) -> Result<bool, GithubError> {
         let is_gone = is_gone(self.client, release, error)?;
         if is_gone {
-            self.memory.release_is_gone(release);
+            self.overlay.release_is_gone(release);
             self.look()?;
         }
         Ok(is_gone)
@@ -94,7 +94,7 @@ impl StepRunner<'_, '_> {
         for wait_s in [2, 4, 8, 16] {
             self.client.wait(&error, Duration::from_secs(wait_s))?;
             self.look_once()?;
-            let mark = self.goal.mark_of_draft();
+            let mark = self.desired.mark_of_draft();
             let is_made = |release: &ListedRelease| {
                 release.tag_name == tag
                     && release
@@ -116,7 +116,7 @@ impl StepRunner<'_, '_> {
         for tries in 1.. {
             self.look_once()?;
             let (mut unlisted, mut missing) = (Vec::new(), Vec::new());
-            for known in self.memory.over(&[]) {
+            for known in self.overlay.over(&[]) {
                 if self.listed.iter().all(|listed| listed.id != known.id) {
                     unlisted.push(known.id);
                 }
@@ -124,12 +124,12 @@ impl StepRunner<'_, '_> {
             // This includes assets of drafts that another run created, or whose creation got no
             // response.
             for listed in &self.listed {
-                missing.extend(self.memory.missing_in(listed));
+                missing.extend(self.overlay.missing_in(listed));
             }
             let contradiction = self
                 .listed
                 .iter()
-                .find_map(|release| self.memory.contradiction(release));
+                .find_map(|release| self.overlay.contradiction(release));
             if missing.is_empty() && unlisted.is_empty() && contradiction.is_none() {
                 break;
             }
@@ -139,11 +139,11 @@ impl StepRunner<'_, '_> {
                 }
                 // They do not appear, so someone deleted them. Releases are confirmed by ID.
                 for asset in missing {
-                    self.memory.asset_is_gone(asset);
+                    self.overlay.asset_is_gone(asset);
                 }
                 for release in unlisted {
                     if self.client.release(release)?.is_none() {
-                        self.memory.release_is_gone(release);
+                        self.overlay.release_is_gone(release);
                     }
                 }
                 break;
@@ -166,7 +166,7 @@ impl StepRunner<'_, '_> {
     /// Lists all releases once more. This resolves all unknown outcomes, except for a draft that
     /// may not be listed yet.
     fn look_once(&mut self) -> Result<(), GithubError> {
-        self.listed = listed(self.client, self.goal, &mut self.memory)?;
+        self.listed = listed(self.client, self.desired, &mut self.overlay)?;
         let is_listed = |made: &String| self.listed.iter().any(|release| release.tag_name == *made);
         self.open
             .retain(|step| matches!(step, PublishStep::Create { tag } if !is_listed(tag)));
@@ -179,30 +179,30 @@ impl StepRunner<'_, '_> {
 ///
 /// # Errors
 /// If they cannot be read.
-pub fn of_goal(
+pub fn observe_releases(
     client: &ReleaseClient,
-    goal: &DesiredRelease,
+    desired: &DesiredRelease,
 ) -> Result<Vec<ListedRelease>, GithubError> {
-    listed(client, goal, &mut ObservedOverlay::default())
+    listed(client, desired, &mut ObservedOverlay::default())
 }
 
-/// Lists releases as [`of_goal`] does, without those that are known to be deleted, which a lagging
-/// listing may still contain.
+/// Lists releases as [`observe_releases`] does, without those that are known to be deleted, which a
+/// lagging listing may still contain.
 fn listed(
     client: &ReleaseClient,
-    goal: &DesiredRelease,
-    memory: &mut ObservedOverlay,
+    desired: &DesiredRelease,
+    overlay: &mut ObservedOverlay,
 ) -> Result<Vec<ListedRelease>, GithubError> {
     'again: loop {
-        let mut releases = client.releases(|release| goal.has(release))?;
-        releases.retain(|release| !memory.is_gone(release.id));
-        for release in releases.iter_mut().filter(|release| goal.has(release)) {
+        let mut releases = client.releases(|release| desired.has(release))?;
+        releases.retain(|release| !overlay.is_gone(release.id));
+        for release in releases.iter_mut().filter(|release| desired.has(release)) {
             release.assets = match client.assets(release.id) {
                 Ok(assets) => assets,
                 Err(error @ GithubError::Status { status: 404, .. })
                     if is_gone(client, release.id, &error)? =>
                 {
-                    memory.release_is_gone(release.id);
+                    overlay.release_is_gone(release.id);
                     continue 'again;
                 }
                 Err(error) => return Err(error),

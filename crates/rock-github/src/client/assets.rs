@@ -54,16 +54,19 @@ impl ReleaseClient {
         let clicked = asset
             .browser_download_url
             .as_deref()
-            .filter(|_| self.caller.token.is_none());
+            .filter(|_| self.executor.token.is_none());
         let uri = match clicked.and_then(|url| url.parse().ok()) {
             Some(uri) => uri,
             None => self.address_of(asset.id)?,
         };
         let content =
-            self.block_on(self.caller.fetch(&uri, BYTES, Vec::new, |content, piece| {
-                content.extend_from_slice(piece);
-                content.len() as u64 <= most_bytes
-            }))?;
+            self.block_on(
+                self.executor
+                    .fetch(&uri, BYTES, Vec::new, |content, piece| {
+                        content.extend_from_slice(piece);
+                        content.len() as u64 <= most_bytes
+                    }),
+            )?;
         if content.len() as u64 != asset.size {
             let reason = format!(
                 "`{}` has {} bytes, but {} were received",
@@ -88,7 +91,7 @@ impl ReleaseClient {
         let begin = || (Sha256::new(), 0_u64);
         let (hash, size_bytes) =
             self.block_on(
-                self.caller
+                self.executor
                     .fetch(&uri, BYTES, begin, |(hash, size_bytes), piece| {
                         hash.update(piece);
                         *size_bytes += piece.len() as u64;
@@ -100,7 +103,7 @@ impl ReleaseClient {
 
     fn address_of(&self, asset: u64) -> Result<Uri, GithubError> {
         Ok(self
-            .caller
+            .executor
             .api
             .at(&format!("/repos/{}/releases/assets/{asset}", self.repo))?)
     }

@@ -23,7 +23,7 @@ impl ReleaseClient {
         request: &ObservationRequest<'_>,
     ) -> (ObservedRepository, Option<GithubError>) {
         let mut observed = ObservedRepository {
-            is_anonymous: self.caller.token.is_none(),
+            is_anonymous: self.executor.token.is_none(),
             ..ObservedRepository::default()
         };
         let error = self.observe_into(request, &mut observed).err();

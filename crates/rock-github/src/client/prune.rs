@@ -19,7 +19,7 @@ impl ReleaseClient {
         let mut outcome = PruneOutcome::default();
         let mut tag_error = None;
         for decision in decisions {
-            if let PruneFate::Stays(_) = decision.fate {
+            if let PruneFate::Keep(_) = decision.fate {
                 continue;
             }
             let release = decision.release;

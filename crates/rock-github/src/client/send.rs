@@ -49,10 +49,10 @@ impl ReleaseClient {
                 let Some(upload) = uploads.get(at) else {
                     return;
                 };
-                let Some(result) = send(&self.caller, upload, &is_over).await else {
+                let Some(result) = send(&self.executor, upload, &is_over).await else {
                     return;
                 };
-                let result = result.map_err(|error| error.without(self.caller.token.as_ref()));
+                let result = result.map_err(|error| error.without(self.executor.token.as_ref()));
                 let ends = |error: &GithubError| {
                     error.is_final() || matches!(error, GithubError::Unsure { .. })
                 };
@@ -68,20 +68,24 @@ impl ReleaseClient {
 
 /// Uploads one file and parses the response. After a rate limit, it waits and starts over. `None`
 /// if the run ended before the upload could start.
-async fn send(caller: &Executor, upload: &PendingUpload<'_>, is_over: &Cell<bool>) -> UploadResult {
-    let uri = match caller.api.upload(&upload.to, &upload.name) {
+async fn send(
+    executor: &Executor,
+    upload: &PendingUpload<'_>,
+    is_over: &Cell<bool>,
+) -> UploadResult {
+    let uri = match executor.api.upload(&upload.to, &upload.name) {
         Ok(uri) => uri,
         Err(error) => return Some(Err(error.into())),
     };
     let call = format!("POST {}?name={}", uri.path(), upload.name);
     for tries in 1.. {
-        if let Err(error) = caller.turn(&call, Idempotency::Sends).await {
+        if let Err(error) = executor.turn(&call, Idempotency::Sends).await {
             return Some(Err(error));
         }
         if is_over.get() {
             return None;
         }
-        match try_to_send(caller, upload, &uri, &call, tries).await {
+        match try_to_send(executor, upload, &uri, &call, tries).await {
             Ok(None) => {}
             Ok(Some(asset)) => return Some(Ok(asset)),
             Err(error) => return Some(Err(error)),
@@ -92,7 +96,7 @@ async fn send(caller: &Executor, upload: &PendingUpload<'_>, is_over: &Cell<bool
 
 /// Makes one attempt; `None` if a rate limit rejected it.
 async fn try_to_send(
-    caller: &Executor,
+    executor: &Executor,
     upload: &PendingUpload<'_>,
     uri: &Uri,
     call: &str,
@@ -112,7 +116,7 @@ async fn try_to_send(
         Arc::clone(&fault),
         move |bytes| on_sent(bytes),
     );
-    let mut request = caller.request(&Method::POST, uri, "application/vnd.github+json");
+    let mut request = executor.request(&Method::POST, uri, "application/vnd.github+json");
     if let Some(headers) = request.headers_mut() {
         headers.insert(
             CONTENT_TYPE,
@@ -127,7 +131,7 @@ async fn try_to_send(
             call: call.to_owned(),
             reason: error.to_string(),
         })?;
-    let sent = caller.send(request, tries).await;
+    let sent = executor.send(request, tries).await;
     // A file that could not be read was not uploaded, whatever happened to the request.
     if let (Err(GithubError::Unsure { .. }), Some(reason)) = (&sent, fault.get()) {
         return Err(GithubError::File {
@@ -136,8 +140,14 @@ async fn try_to_send(
         });
     }
     let Some(reply) = sent? else { return Ok(None) };
-    if let Some(next) = reply.redirect(&Method::POST, uri) {
-        return Err(caller.api.uploads_elsewhere(&next).into());
+    let next = reply
+        .redirect(&Method::POST, uri)
+        .map_err(|error| GithubError::Malformed {
+            call: call.to_owned(),
+            reason: error.to_string(),
+        })?;
+    if let Some(next) = next {
+        return Err(executor.api.uploads_elsewhere(&next).into());
     }
     if reply.status >= 300 {
         return Err(reply.refusal(call.to_owned()));

@@ -44,10 +44,10 @@ impl ReleaseClient {
             segments(path),
             percent_encode(commit)
         );
-        let uri = self.caller.api.at(&path)?;
+        let uri = self.executor.api.at(&path)?;
         let content =
             found(
-                self.block_on(self.caller.fetch(&uri, RAW, Vec::new, |content, piece| {
+                self.block_on(self.executor.fetch(&uri, RAW, Vec::new, |content, piece| {
                     content.extend_from_slice(piece);
                     content.len() <= LARGEST_FILE_BYTES
                 })),

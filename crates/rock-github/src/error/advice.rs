@@ -70,7 +70,8 @@ fn advice(error: &GithubError) -> CodeAndHelp {
             "if you use your own certificate authority, set `SSL_CERT_FILE` to its certificates",
         ),
         GithubError::NoAnswer {
-            is_permanent: true, ..
+            is_transient: false,
+            ..
         } => (
             &codes::NO_ANSWER,
             "check the network, and the proxy in `https_proxy` or `all_proxy` if one is set",

@@ -98,7 +98,7 @@ pub const NOTHING_TO_PUBLISH: Code = Code::error(
 pub const CANNOT_REPLACE_FOLDER: Code = Code::error(
     "G009",
     "cannot-replace-folder",
-    "A release is written next to its directory, and then replaces it in one step. That was not possible, for example because the directory is a mount point or its parent is not writable. The release is unchanged.\n\nPublish to a subdirectory, for example with `--tag`.",
+    "A release is written next to its directory, and then replaces it in one step. That was not possible, for example because the directory is a mount point, its parent is not writable, or another process changed it in the meantime. This run changed nothing.\n\nPublish to a subdirectory, for example with `--tag`.",
 );
 /// An ambiguous label.
 pub const AMBIGUOUS_READING: Code = Code::error(

@@ -34,10 +34,18 @@ struct ReleaseRow<'a> {
     published_at: Option<&'a str>,
     files: usize,
     bytes: u64,
-    goes: bool,
+    action: PruneAction,
     /// `None` if unknown.
     deleted: Option<bool>,
     because: String,
+}
+
+/// The planned action for a release.
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum PruneAction {
+    Delete,
+    Keep,
 }
 
 impl PruneOutcome {
@@ -81,9 +89,9 @@ impl PruneOutcome {
 
     fn row<'a>(&self, decision: &PruneDecision<'a>) -> ReleaseRow<'a> {
         let release = decision.release;
-        let (goes, reason) = match decision.fate {
-            PruneFate::Goes(reason) => (true, reason),
-            PruneFate::Stays(reason) => (false, reason),
+        let (action, reason) = match decision.fate {
+            PruneFate::Delete(reason) => (PruneAction::Delete, reason),
+            PruneFate::Keep(reason) => (PruneAction::Keep, reason),
         };
         ReleaseRow {
             id: release.id,
@@ -92,7 +100,7 @@ impl PruneOutcome {
             published_at: release.published_at.as_deref(),
             files: release.assets.len(),
             bytes: release.size_bytes(),
-            goes,
+            action,
             deleted: self.is_deleted(release.id),
             because: reason.to_string(),
         }
@@ -129,7 +137,7 @@ mod tests {
         let rows = document["releases"].as_array().unwrap();
         let field = |name: &str| -> Vec<_> { rows.iter().map(|row| row[name].clone()).collect() };
         assert_eq!(field("id"), [1, 2, 3]);
-        assert_eq!(field("goes"), [true, true, false]);
+        assert_eq!(field("action"), ["delete", "delete", "keep"]);
         assert_eq!(
             field("deleted"),
             [true.into(), serde_json::Value::Null, false.into()]

@@ -194,9 +194,9 @@ mod tests {
         let mut published: PublishedReleases = PublishedReleases::new(&[folder.path()]);
         published.add_directory(folder.path()).unwrap();
         let subfolders: Vec<_> = published
-            .parts
+            .sources
             .iter()
-            .map(|part| part.subfolder())
+            .map(|source| source.subfolder())
             .collect();
         assert_eq!(subfolders, [Some("v1"), Some("v2")]);
 

@@ -58,14 +58,14 @@ pub(super) fn place_of(asset: &ListedAsset) -> Option<&str> {
 }
 
 /// Whether an asset is a desired file, complete or not, under its final or its temporary name.
-pub(super) fn is_of_wanted(asset: &ListedAsset, goal: &DesiredRelease) -> bool {
+pub(super) fn is_of_wanted(asset: &ListedAsset, desired: &DesiredRelease) -> bool {
     let is_it = |wanted: &DesiredFile| {
         let has_bytes =
             asset.state != AssetState::Uploaded || asset.digest.is_none_or(|d| d == wanted.digest);
         (wanted.name == asset.name && (has_bytes || wanted.generated))
             || is_temporary(&asset.name, wanted)
     };
-    goal.assets.iter().any(is_it)
+    desired.assets.iter().any(is_it)
 }
 
 /// The steps that bring the assets of a release to the desired state.
@@ -85,8 +85,8 @@ impl AssetDiff {
     }
 
     /// Whether there is a file to upload, but the release has no room.
-    pub(super) fn has_no_room(&self, goal: &DesiredRelease, release: &ListedRelease) -> bool {
-        self.steps().any(is_upload) && room(goal, release, self.steps()) == 0
+    pub(super) fn has_no_room(&self, desired: &DesiredRelease, release: &ListedRelease) -> bool {
+        self.steps().any(is_upload) && room(desired, release, self.steps()) == 0
     }
 
     fn steps(&self) -> impl Iterator<Item = &PublishStep> {
@@ -96,11 +96,11 @@ impl AssetDiff {
 
 /// Removes the uploads that a release has no room for. They follow once other steps have made room.
 pub(super) fn within_room(
-    goal: &DesiredRelease,
+    desired: &DesiredRelease,
     release: &ListedRelease,
     steps: &mut Vec<PublishStep>,
 ) {
-    let mut room = room(goal, release, steps.iter());
+    let mut room = room(desired, release, steps.iter());
     steps.retain(|step| {
         let fits = room > 0 || !is_upload(step);
         room -= usize::from(fits && is_upload(step));
@@ -110,14 +110,14 @@ pub(super) fn within_room(
 
 /// Returns the number of assets that a release has room for after the deletions among these steps.
 fn room<'s>(
-    goal: &DesiredRelease,
+    desired: &DesiredRelease,
     release: &ListedRelease,
     steps: impl Iterator<Item = &'s PublishStep>,
 ) -> usize {
     let freed = steps
         .filter(|step| matches!(step, PublishStep::DeleteAsset { .. }))
         .count();
-    (goal.most_assets + freed).saturating_sub(release.assets.len())
+    (desired.most_assets + freed).saturating_sub(release.assets.len())
 }
 
 fn is_upload(step: &PublishStep) -> bool {
@@ -126,11 +126,11 @@ fn is_upload(step: &PublishStep) -> bool {
 
 /// Returns the steps that bring the assets of a release to the desired state, and adds refusals to
 /// `refused`.
-pub(super) fn lacking(
-    goal: &DesiredRelease,
-    share: &ReleasePart<'_>,
+pub(super) fn diff_assets(
+    desired: &DesiredRelease,
+    part: &ReleasePart<'_>,
     release: &ListedRelease,
-    allowed: PublishPolicy,
+    policy: PublishPolicy,
     refused: &mut Vec<ReleaseRefusal>,
 ) -> AssetDiff {
     let present: BTreeMap<&str, &ListedAsset> = release
@@ -138,56 +138,53 @@ pub(super) fn lacking(
         .iter()
         .map(|asset| (asset.name.as_str(), asset))
         .collect();
-    let mut lacking = AssetDiff::default();
-    for wanted in &share.assets {
+    let mut diff = AssetDiff::default();
+    for wanted in &part.assets {
         let steps = AssetStatus {
             wanted,
             release,
-            allowed,
+            policy,
             present: &present,
         }
         .lacks(refused);
         if wanted.generated {
-            &mut lacking.generated
+            &mut diff.generated
         } else {
-            &mut lacking.steps
+            &mut diff.steps
         }
         .extend(steps);
     }
     for asset in &release.assets {
-        lacking
-            .steps
-            .extend(left_waiting(asset, goal, share, &present));
+        diff.steps
+            .extend(left_waiting(asset, desired, part, &present));
     }
     for asset in release
         .assets
         .iter()
-        .filter(|asset| is_renamed_waiting(asset, share))
+        .filter(|asset| is_renamed_waiting(asset, part))
     {
-        lacking.steps.push(delete(asset, DeleteReason::Renamed));
+        diff.steps.push(delete(asset, DeleteReason::Renamed));
     }
     // Uploads whose response was lost, and that GitHub stored under another name.
     if release.draft {
         let is_left = |asset: &&ListedAsset| {
-            place_of(asset).is_none()
-                && is_renamed(asset, share)
-                && !is_renamed_waiting(asset, share)
+            place_of(asset).is_none() && is_renamed(asset, part) && !is_renamed_waiting(asset, part)
         };
         for asset in release.assets.iter().filter(is_left) {
-            lacking.steps.push(match (asset.state, asset.digest) {
+            diff.steps.push(match (asset.state, asset.digest) {
                 (AssetState::Uploaded, None) => hash(asset),
                 _ => delete(asset, DeleteReason::Renamed),
             });
         }
     }
-    lacking
+    diff
 }
 
 /// A desired file and the assets of its release.
 struct AssetStatus<'o> {
     wanted: &'o DesiredFile,
     release: &'o ListedRelease,
-    allowed: PublishPolicy,
+    policy: PublishPolicy,
     present: &'o BTreeMap<&'o str, &'o ListedAsset>,
 }
 
@@ -249,7 +246,7 @@ impl AssetStatus<'_> {
     /// Whether different content may be replaced. In a draft that a run created, it is from an
     /// interrupted upload or from an earlier build.
     fn may_replace(&self) -> bool {
-        self.allowed.replace || self.wanted.generated || is_own_draft(self.release)
+        self.policy.replace || self.wanted.generated || is_own_draft(self.release)
     }
 
     fn upload(&self, as_name: &str) -> PublishStep {
@@ -268,7 +265,7 @@ impl AssetStatus<'_> {
             }
             Some(digest) if digest == self.wanted.digest => AssetMatch::It,
             Some(_) => AssetMatch::Other,
-            None if self.allowed.fetch_to_verify => AssetMatch::Unknown,
+            None if self.policy.fetch_to_verify => AssetMatch::Unknown,
             None => AssetMatch::It,
         }
     }
@@ -310,19 +307,19 @@ fn hash(asset: &ListedAsset) -> PublishStep {
 /// published is lost.
 fn left_waiting(
     asset: &ListedAsset,
-    goal: &DesiredRelease,
-    share: &ReleasePart<'_>,
+    desired: &DesiredRelease,
+    part: &ReleasePart<'_>,
     present: &BTreeMap<&str, &ListedAsset>,
 ) -> Option<PublishStep> {
     let (place, _) = awaited(asset)?;
-    if share
+    if part
         .assets
         .iter()
         .any(|wanted| is_temporary(&asset.name, wanted))
     {
         return None;
     }
-    let is_taken = goal.assets.iter().any(|wanted| wanted.name == place);
+    let is_taken = desired.assets.iter().any(|wanted| wanted.name == place);
     if !is_taken {
         place_of(asset)?;
     }
@@ -337,9 +334,9 @@ fn left_waiting(
 
 /// Whether an asset has the content of a desired file, under a name that GitHub derived from the
 /// temporary name.
-fn is_renamed_waiting(asset: &ListedAsset, share: &ReleasePart<'_>) -> bool {
+fn is_renamed_waiting(asset: &ListedAsset, part: &ReleasePart<'_>) -> bool {
     let is_renamed = |rest: &str| !rest.is_empty();
-    share.assets.iter().any(|wanted| {
+    part.assets.iter().any(|wanted| {
         asset.digest == Some(wanted.digest)
             && after_temporary(&asset.name, wanted).is_some_and(is_renamed)
     })
@@ -347,14 +344,14 @@ fn is_renamed_waiting(asset: &ListedAsset, share: &ReleasePart<'_>) -> bool {
 
 /// Whether an asset has the content of a desired file, as far as GitHub reports it, under a name
 /// that GitHub derived from the file's name. The size must match even if the asset is incomplete.
-fn is_renamed(asset: &ListedAsset, share: &ReleasePart<'_>) -> bool {
+fn is_renamed(asset: &ListedAsset, part: &ReleasePart<'_>) -> bool {
     let plain = |name: &str| name.replace(|letter: char| !letter.is_ascii_alphanumeric(), ".");
-    let is_wanted = share.assets.iter().any(|wanted| wanted.name == asset.name);
+    let is_wanted = part.assets.iter().any(|wanted| wanted.name == asset.name);
     let same = |wanted: &&&DesiredFile| {
         asset.digest.is_none_or(|digest| digest == wanted.digest) && asset.size == wanted.size_bytes
     };
     let is_made_from = |wanted: &&DesiredFile| plain(&asset.name).starts_with(&plain(&wanted.name));
-    !is_wanted && share.assets.iter().filter(same).any(is_made_from)
+    !is_wanted && part.assets.iter().filter(same).any(is_made_from)
 }
 
 fn differs(wanted: &DesiredFile, present: &ListedAsset) -> ReleaseRefusal {

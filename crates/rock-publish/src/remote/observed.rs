@@ -113,17 +113,18 @@ impl ObservedOverlay {
 
     /// Returns the listing, corrected by the responses.
     pub fn over(&self, listed: &[ListedRelease]) -> Vec<ListedRelease> {
-        let mut seen: Vec<ListedRelease> = listed.to_vec();
-        let known = |seen: &[ListedRelease], id| seen.iter().any(|release| release.id == id);
+        let mut observed: Vec<ListedRelease> = listed.to_vec();
+        let known =
+            |observed: &[ListedRelease], id| observed.iter().any(|release| release.id == id);
         let unlisted: Vec<_> = self
             .releases
             .values()
-            .filter(|release| !known(&seen, release.id))
+            .filter(|release| !known(&observed, release.id))
             .cloned()
             .collect();
-        seen.extend(unlisted);
-        seen.retain(|release| !self.gone_releases.contains(&release.id));
-        for release in &mut seen {
+        observed.extend(unlisted);
+        observed.retain(|release| !self.gone_releases.contains(&release.id));
+        for release in &mut observed {
             if let Some(better) = self.releases.get(&release.id) {
                 *release = ListedRelease {
                     assets: std::mem::take(&mut release.assets),
@@ -156,7 +157,7 @@ impl ObservedOverlay {
                 }
             }
         }
-        seen
+        observed
     }
 
     fn of_release(&self, id: u64) -> impl Iterator<Item = &ListedAsset> {

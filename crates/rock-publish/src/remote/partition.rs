@@ -21,27 +21,27 @@ pub struct ReleasePart<'g> {
 /// files go to the first release with room, in order. Generated files go to the first release. Tags
 /// in `foreign` are skipped.
 pub fn partition_assets<'g>(
-    goal: &'g DesiredRelease,
-    seen: &[&ListedRelease],
+    desired: &'g DesiredRelease,
+    observed: &[&ListedRelease],
     foreign: &BTreeSet<&str>,
 ) -> Vec<ReleasePart<'g>> {
-    let filled = goal.most_assets.saturating_sub(KEPT_FREE);
+    let filled = desired.most_assets.saturating_sub(KEPT_FREE);
     let mut tags = (0..)
-        .map(|at| nth_tag(&goal.tag, at))
-        .filter(|tag| *tag == goal.tag || !foreign.contains(&**tag));
-    let own: BTreeMap<String, &DesiredFile> = goal
+        .map(|at| nth_tag(&desired.tag, at))
+        .filter(|tag| *tag == desired.tag || !foreign.contains(&**tag));
+    let own: BTreeMap<String, &DesiredFile> = desired
         .assets
         .iter()
         .flat_map(|wanted| [(wanted.name.clone(), wanted), (temporary(wanted), wanted)])
         .collect();
-    let mut shares: Vec<ReleasePart<'g>> = Vec::new();
+    let mut parts: Vec<ReleasePart<'g>> = Vec::new();
     // Assets of others stay and take up room.
     let mut taken: Vec<usize> = Vec::new();
     let mut placed = BTreeSet::new();
     let mut tag = tags.next().unwrap_or_default();
     // Existing releases, in order, up to the first gap.
-    while let Some(release) = seen.iter().find(|release| release.tag_name == tag) {
-        let mut share = ReleasePart {
+    while let Some(release) = observed.iter().find(|release| release.tag_name == tag) {
+        let mut part = ReleasePart {
             tag: release.tag_name.clone(),
             assets: Vec::new(),
         };
@@ -51,8 +51,8 @@ pub fn partition_assets<'g>(
                 Some(wanted) if wanted.generated => {}
                 Some(wanted) => {
                     if placed.insert(&wanted.name) {
-                        share.assets.push(wanted);
-                    } else if !share.assets.iter().any(|own| own.name == wanted.name) {
+                        part.assets.push(wanted);
+                    } else if !part.assets.iter().any(|own| own.name == wanted.name) {
                         // An earlier release has it as well, but it takes up room here.
                         foreign += 1;
                     }
@@ -60,12 +60,12 @@ pub fn partition_assets<'g>(
                 None => foreign += 1,
             }
         }
-        taken.push(foreign + share.assets.len());
-        shares.push(share);
+        taken.push(foreign + part.assets.len());
+        parts.push(part);
         tag = tags.next().unwrap_or_default();
     }
-    let generated = goal.assets.iter().filter(|wanted| wanted.generated);
-    let others = goal
+    let generated = desired.assets.iter().filter(|wanted| wanted.generated);
+    let others = desired
         .assets
         .iter()
         .filter(|wanted| !wanted.generated && !placed.contains(&wanted.name));
@@ -78,18 +78,18 @@ pub fn partition_assets<'g>(
                 .position(|n| *n < filled)
                 .unwrap_or(taken.len())
         };
-        if at == shares.len() {
-            shares.push(ReleasePart {
+        if at == parts.len() {
+            parts.push(ReleasePart {
                 tag: std::mem::replace(&mut tag, tags.next().unwrap_or_default()),
                 assets: Vec::new(),
             });
             taken.push(0);
         }
-        shares[at].assets.push(wanted);
+        parts[at].assets.push(wanted);
         taken[at] += 1;
     }
-    shares.retain(|share| !share.assets.is_empty());
-    shares
+    parts.retain(|part| !part.assets.is_empty());
+    parts
 }
 
 /// Returns `tag`, `tag-2`, `tag-3`, ….

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::super::{AssetState, ListedAsset, ListedRelease};
-use super::asset_diff::{is_of_wanted, lacking, place_of, within_room};
+use super::asset_diff::{diff_assets, is_of_wanted, place_of, within_room};
 use super::desired::is_marked;
 use super::{
     DesiredRelease, MakeLatest, PublishPolicy, ReleaseDescription, ReleaseRefusal, partition_assets,
@@ -113,40 +113,40 @@ impl fmt::Display for DeleteReason {
 
 /// Returns the next steps from the observed releases to the desired one.
 pub fn reconcile(
-    goal: &DesiredRelease,
-    allowed: PublishPolicy,
-    seen: &[ListedRelease],
+    desired: &DesiredRelease,
+    policy: PublishPolicy,
+    observed: &[ListedRelease],
 ) -> Reconciliation {
     let mut refused = Vec::new();
     // Drafts come first, because the other steps need their IDs.
     let mut steps = Vec::new();
-    let chosen = chosen(goal, allowed, seen, &mut steps, &mut refused);
-    let foreign: BTreeSet<&str> = seen
+    let chosen = chosen(desired, policy, observed, &mut steps, &mut refused);
+    let foreign: BTreeSet<&str> = observed
         .iter()
-        .filter(|release| !goal.has(release))
+        .filter(|release| !desired.has(release))
         .map(|release| &*release.tag_name)
         .collect();
     let mut begun = Vec::new();
-    for share in partition_assets(goal, &chosen, &foreign) {
-        match chosen.iter().find(|release| release.tag_name == share.tag) {
-            None => steps.push(PublishStep::Create { tag: share.tag }),
+    for part in partition_assets(desired, &chosen, &foreign) {
+        match chosen.iter().find(|release| release.tag_name == part.tag) {
+            None => steps.push(PublishStep::Create { tag: part.tag }),
             Some(release) => {
                 // A locked release accepts no replacement, whatever the policy allows. Report that,
                 // and not how the files could be replaced.
-                let allowed = PublishPolicy {
-                    replace: allowed.replace || release.is_locked(),
-                    ..allowed
+                let policy = PublishPolicy {
+                    replace: policy.replace || release.is_locked(),
+                    ..policy
                 };
                 begun.push((
                     *release,
-                    lacking(goal, &share, release, allowed, &mut refused),
+                    diff_assets(desired, &part, release, policy, &mut refused),
                 ));
             }
         }
     }
     for (release, lacks) in &begun {
-        refused.extend(not_to_be_written(goal, release, lacks.writes(), allowed));
-        if lacks.has_no_room(goal, release) {
+        refused.extend(not_to_be_written(desired, release, lacks.writes(), policy));
+        if lacks.has_no_room(desired, release) {
             refused.push(ReleaseRefusal::Full {
                 tag: release.tag_name.clone(),
                 assets: release.assets.len(),
@@ -168,7 +168,7 @@ pub fn reconcile(
         if are_wheels_there {
             files.extend(lacks.generated.iter().cloned());
         }
-        within_room(goal, release, &mut files);
+        within_room(desired, release, &mut files);
         steps.append(&mut files);
     }
     if !steps.is_empty() {
@@ -177,10 +177,10 @@ pub fn reconcile(
     // Then the metadata; the first release is published last.
     for (at, (release, _)) in begun.iter().enumerate().rev() {
         let tag = release.tag_name.clone();
-        let lacks = goal.lacks(release);
-        if release.draft && !goal.stays_draft {
+        let lacks = desired.lacks(release);
+        if release.draft && !desired.stays_draft {
             let make_latest = if at == 0 {
-                goal.make_latest
+                desired.make_latest
             } else {
                 MakeLatest::No
             };
@@ -207,8 +207,8 @@ pub fn reconcile(
 
 /// Returns the refusal to write files to a locked release, which no policy permits, if there is
 /// one.
-pub fn locked(goal: &DesiredRelease, seen: &[ListedRelease]) -> Option<ReleaseRefusal> {
-    match reconcile(goal, PublishPolicy::default(), seen) {
+pub fn locked(desired: &DesiredRelease, observed: &[ListedRelease]) -> Option<ReleaseRefusal> {
+    match reconcile(desired, PublishPolicy::default(), observed) {
         Reconciliation::Refused(refused) => refused.into_iter().find(ReleaseRefusal::is_of_locked),
         Reconciliation::Steps(_) | Reconciliation::Done(_) => None,
     }
@@ -216,20 +216,20 @@ pub fn locked(goal: &DesiredRelease, seen: &[ListedRelease]) -> Option<ReleaseRe
 
 /// Returns the refusal to change a published release, if it would be changed.
 fn not_to_be_written(
-    goal: &DesiredRelease,
+    desired: &DesiredRelease,
     release: &ListedRelease,
     writes: usize,
-    allowed: PublishPolicy,
+    policy: PublishPolicy,
 ) -> Option<ReleaseRefusal> {
     let tag = || release.tag_name.clone();
-    if release.draft || (writes == 0 && goal.lacks(release).is_empty()) {
+    if release.draft || (writes == 0 && desired.lacks(release).is_empty()) {
         None
     } else if release.is_locked() && writes > 0 {
         Some(ReleaseRefusal::Immutable {
             tag: tag(),
             lacking: writes,
         })
-    } else if !allowed.published {
+    } else if !policy.published {
         // Title and body of an immutable release may be edited (GitHub Docs, "Immutable releases").
         Some(ReleaseRefusal::Published {
             tag: tag(),
@@ -243,14 +243,14 @@ fn not_to_be_written(
 /// Selects the release of each desired tag. Adds deletions of duplicates to `steps`, and refusals
 /// to `refused`.
 fn chosen<'r>(
-    goal: &DesiredRelease,
-    allowed: PublishPolicy,
-    seen: &'r [ListedRelease],
+    desired: &DesiredRelease,
+    policy: PublishPolicy,
+    observed: &'r [ListedRelease],
     steps: &mut Vec<PublishStep>,
     refused: &mut Vec<ReleaseRefusal>,
 ) -> Vec<&'r ListedRelease> {
     let mut chosen = Vec::new();
-    for (tag, releases) in by_tag(goal, seen) {
+    for (tag, releases) in by_tag(desired, observed) {
         let (first, others) = (releases[0], &releases[1..]);
         chosen.push(first);
         // Delete the draft of a run that was interrupted or that did not see the other release yet:
@@ -258,11 +258,14 @@ fn chosen<'r>(
         let is_left = |release: &ListedRelease| {
             release.draft
                 && is_marked(release)
-                && release.assets.iter().all(|asset| is_of_wanted(asset, goal))
+                && release
+                    .assets
+                    .iter()
+                    .all(|asset| is_of_wanted(asset, desired))
         };
         let is_empty = |release: &ListedRelease| release.draft && release.assets.is_empty();
         let goes = |release: &ListedRelease| {
-            is_left(release) || (allowed.clean_duplicates && is_empty(release))
+            is_left(release) || (policy.clean_duplicates && is_empty(release))
         };
         let (gone, kept): (Vec<&ListedRelease>, Vec<_>) =
             others.iter().partition(|release| goes(release));
@@ -291,11 +294,11 @@ fn chosen<'r>(
 /// have no influence: two concurrent runs that see each other's files late would each keep their
 /// own draft and delete the other's.
 fn by_tag<'r>(
-    goal: &DesiredRelease,
-    seen: &'r [ListedRelease],
+    desired: &DesiredRelease,
+    observed: &'r [ListedRelease],
 ) -> BTreeMap<&'r str, Vec<&'r ListedRelease>> {
     let mut by_tag: BTreeMap<&str, Vec<&ListedRelease>> = BTreeMap::new();
-    for release in seen.iter().filter(|release| goal.has(release)) {
+    for release in observed.iter().filter(|release| desired.has(release)) {
         by_tag.entry(&release.tag_name).or_default().push(release);
     }
     for releases in by_tag.values_mut() {
@@ -313,10 +316,12 @@ fn by_tag<'r>(
 /// Returns the completely uploaded files of the releases that make up the desired one, desired or
 /// not, by final name.
 pub fn standing<'r>(
-    goal: &DesiredRelease,
-    seen: &'r [ListedRelease],
+    desired: &DesiredRelease,
+    observed: &'r [ListedRelease],
 ) -> BTreeMap<&'r str, &'r ListedAsset> {
-    let releases = by_tag(goal, seen).into_values().map(|releases| releases[0]);
+    let releases = by_tag(desired, observed)
+        .into_values()
+        .map(|releases| releases[0]);
     let whole = releases
         .flat_map(|release| &release.assets)
         .filter(|asset| asset.state == AssetState::Uploaded);

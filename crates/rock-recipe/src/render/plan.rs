@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use indexmap::IndexMap;
 
-use rock_diagnostic::counted;
+use rock_diagnostic::{count_more, counted};
 use rock_plan::matrix::ExclusionRow;
 use rock_plan::{JobChange, JobView, Plan};
 
@@ -79,8 +79,8 @@ pub fn plan(plan: &Plan, notes: &[String], detail: PlanDetail) -> String {
         if group.job_count() > SHOWN {
             let _ = writeln!(
                 text,
-                "  … and {} more; `--format json` lists all",
-                group.job_count() - SHOWN
+                "  … {}; `--format json` lists all",
+                count_more(group.job_count() - SHOWN, "and ")
             );
         }
         if detail == PlanDetail::Summary {
@@ -250,8 +250,8 @@ fn tell_wheels(why: &str, wheels: &[&str], detail: PlanDetail, text: &mut String
     if wheels.len() > shown {
         let _ = writeln!(
             text,
-            "  … and {} more; `--explain` lists all",
-            wheels.len() - shown
+            "  … {}; `--explain` lists all",
+            count_more(wheels.len() - shown, "and ")
         );
     }
 }

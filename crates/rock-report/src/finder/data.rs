@@ -213,7 +213,7 @@ pub fn data(
     json!({
         "version": VERSION,
         "repository": repository,
-        "withdrawn": yanked_count,
+        "yanked": yanked_count,
         "weights": weights(&WEIGHTS),
         "reach": reach.collect::<serde_json::Map<_, _>>(),
         "hip": rules.hip,

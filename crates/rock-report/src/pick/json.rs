@@ -20,7 +20,6 @@ struct PickDocument<'w> {
     fitting: usize,
     others: Vec<String>,
     nearest: Vec<NearRow<'w>>,
-    #[serde(rename = "withdrawn")]
     yanked: Vec<YankedRow>,
 }
 

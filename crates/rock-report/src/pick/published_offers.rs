@@ -15,7 +15,7 @@ impl WheelOffers {
         let mut offers = Self::default();
         // Lists of releases come first, because they have URLs.
         let (listed, local): (Vec<&PublishedSource>, Vec<&PublishedSource>) = published
-            .parts
+            .sources
             .iter()
             .partition(|source| source.folder.is_none());
         for source in listed {

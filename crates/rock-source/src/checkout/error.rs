@@ -109,7 +109,7 @@ pub enum CheckoutError {
     #[error(transparent)]
     File(#[from] FileError),
     /// A signal stopped the checkout.
-    #[error("it was stopped")]
+    #[error("stopped by a signal")]
     Stopped(StopSignal),
 }
 

@@ -13,15 +13,17 @@ use std::time::{Duration, Instant};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use bytes::{Buf, Bytes};
-use http::header::{ACCEPT, AUTHORIZATION, LOCATION, USER_AGENT};
-use http::{HeaderValue, Request, Response};
+use http::header::{ACCEPT, AUTHORIZATION, USER_AGENT};
+use http::{HeaderValue, Method, Request, Response};
 use http_body_util::BodyExt;
 use percent_encoding::percent_decode_str;
 use tokio::runtime::{Builder, Runtime};
 use url::Url;
 
 use crate::codes::facts as codes;
-use crate::http::{HttpBody, HttpClient, HttpError, full_body};
+use crate::http::{
+    HttpBody, HttpClient, HttpError, MAX_REDIRECTS, full_body, is_transient_status, redirect_target,
+};
 use rock_diagnostic::{Diagnostic, Location};
 
 pub use crate::http::ProxySettings;
@@ -58,21 +60,10 @@ impl From<FetchError> for Diagnostic {
     }
 }
 
-/// The time limits of a request.
-#[derive(Debug, Clone, Copy)]
-enum FetchTimeouts {
-    /// Limits the time of the whole response.
-    Total(Duration),
-    /// Limits the time until the response starts, and the time without further data.
-    Stalled(Duration),
-}
-
 /// Time limit for a page.
-const PAGE_TIMEOUTS: FetchTimeouts = FetchTimeouts::Total(Duration::from_mins(1));
+const PAGE_TIMEOUT: Duration = Duration::from_mins(1);
 /// Time limit for a file without further data.
 const STALL_TIMEOUT: Duration = Duration::from_mins(1);
-/// Maximum number of redirects.
-const MAX_REDIRECTS: u32 = 5;
 
 /// Downloads a page as text within a minute. Invalid UTF-8 is replaced.
 ///
@@ -87,7 +78,7 @@ pub fn get(address: &str, limit_bytes: u64, proxies: &ProxySettings) -> Result<S
     let response = send(
         address,
         &[(ACCEPT.as_str(), "text/html")],
-        PAGE_TIMEOUTS,
+        TimeLimit::of_response(PAGE_TIMEOUT),
         proxies,
     )?;
     check_status(address, response)?
@@ -124,8 +115,8 @@ pub fn open(
     address: &str,
     proxies: &ProxySettings,
 ) -> Result<(ResponseBody, Option<String>), FetchError> {
-    let timeouts = FetchTimeouts::Stalled(STALL_TIMEOUT);
-    let response = check_status(address, send(address, &[], timeouts, proxies)?)?;
+    let limit = TimeLimit::without_data(STALL_TIMEOUT);
+    let response = check_status(address, send(address, &[], limit, proxies)?)?;
     // A weak entity tag does not identify the exact bytes (RFC 9110, 8.8.1).
     let version = header(&response, "etag")
         .filter(|tag| tag.starts_with('"'))
@@ -149,7 +140,7 @@ pub fn get_range(
     let response = send(
         address,
         &[("range", &range), ("if-range", version)],
-        FetchTimeouts::Stalled(STALL_TIMEOUT),
+        TimeLimit::without_data(STALL_TIMEOUT),
         proxies,
     )?;
     let begins = format!("bytes {from}-");
@@ -180,21 +171,21 @@ struct BlockingBody {
     runtime: Runtime,
     /// The part of the last frame that has not been read.
     chunk: Bytes,
-    deadlines: Deadlines,
+    limit: TimeLimit,
 }
 
 impl Read for BlockingBody {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while self.chunk.is_empty() {
-            let limit = self.deadlines.next_wait();
+            let wait = self.limit.next_wait();
             let frame = self
                 .runtime
-                .block_on(async { tokio::time::timeout(limit, self.body.frame()).await });
+                .block_on(async { tokio::time::timeout(wait, self.body.frame()).await });
             match frame {
                 Ok(Some(frame)) => self.chunk = frame?.into_data().unwrap_or_default(),
                 Ok(None) => return Ok(0),
                 Err(_) => {
-                    let message = self.deadlines.message();
+                    let message = self.limit.message();
                     return Err(io::Error::new(io::ErrorKind::TimedOut, message));
                 }
             }
@@ -205,34 +196,42 @@ impl Read for BlockingBody {
     }
 }
 
-/// Time limits of a request that has begun.
+/// The time limit of a request that has begun.
 #[derive(Debug, Clone, Copy)]
-enum Deadlines {
-    At(Instant, Duration),
-    Stalled(Duration),
+struct TimeLimit {
+    limit: Duration,
+    /// The time at which the whole response must be complete; `None` if only the time until the
+    /// response starts, and the time without further data, are limited.
+    end: Option<Instant>,
 }
 
-impl Deadlines {
-    fn start(timeouts: FetchTimeouts) -> Self {
-        match timeouts {
-            FetchTimeouts::Total(limit) => Self::At(Instant::now() + limit, limit),
-            FetchTimeouts::Stalled(limit) => Self::Stalled(limit),
+impl TimeLimit {
+    /// Limits the time of the whole response, from now.
+    fn of_response(limit: Duration) -> Self {
+        Self {
+            limit,
+            end: Some(Instant::now() + limit),
         }
+    }
+
+    /// Limits the time until the response starts, and the time without further data.
+    fn without_data(limit: Duration) -> Self {
+        Self { limit, end: None }
     }
 
     /// Returns the time that the next step may take.
     fn next_wait(self) -> Duration {
-        match self {
-            Self::At(end, _) => end.saturating_duration_since(Instant::now()),
-            Self::Stalled(limit) => limit,
-        }
+        self.end.map_or(self.limit, |end| {
+            end.saturating_duration_since(Instant::now())
+        })
     }
 
     /// Returns the message of an exceeded limit.
     fn message(self) -> String {
-        match self {
-            Self::At(_, limit) => format!("not complete after {} s", limit.as_secs_f32()),
-            Self::Stalled(limit) => format!("no data for {} s", limit.as_secs_f32()),
+        let seconds = self.limit.as_secs_f32();
+        match self.end {
+            Some(_) => format!("not complete after {seconds} s"),
+            None => format!("no data for {seconds} s"),
         }
     }
 }
@@ -248,11 +247,8 @@ fn check_status<B>(address: &str, response: Response<B>) -> Result<Response<B>, 
     if status == 200 {
         return Ok(response);
     }
-    // Timeout, too early, too many requests, or a server error (RFC 9110, 15.5.9 and 15.6; RFC
-    // 8470; RFC 6585).
-    let is_transient = matches!(status, 408 | 425 | 429 | 500 | 502 | 503 | 504);
     Err(FetchError {
-        is_transient,
+        is_transient: is_transient_status(status),
         ..fetch_error(
             address,
             Some(status),
@@ -265,7 +261,7 @@ fn check_status<B>(address: &str, response: Response<B>) -> Result<Response<B>, 
 fn send(
     address: &str,
     headers: &[(&str, &str)],
-    timeouts: FetchTimeouts,
+    limit: TimeLimit,
     proxies: &ProxySettings,
 ) -> Result<Response<BlockingBody>, FetchError> {
     let permanent = |reason: String| fetch_error(address, None, reason);
@@ -281,7 +277,6 @@ fn send(
         .build()
         .map_err(|error| permanent(error.to_string()))?;
     let client = HttpClient::new(proxies.clone());
-    let deadlines = Deadlines::start(timeouts);
     for _ in 0..=MAX_REDIRECTS {
         let response = runtime
             .block_on(send_once(
@@ -289,14 +284,19 @@ fn send(
                 &url,
                 headers,
                 credentials.as_ref(),
-                deadlines,
+                limit,
             ))
             .map_err(|error| FetchError {
-                is_transient: !error.is_permanent,
+                is_transient: error.is_transient,
                 ..permanent(error.reason)
             })?;
-        let next = redirect(&response, &url).map_err(permanent)?;
-        match next {
+        let next = redirect_target(
+            &Method::GET,
+            url.as_str(),
+            response.status().as_u16(),
+            response.headers(),
+        );
+        match next.map_err(|error| permanent(error.to_string()))? {
             Some(mut next) => {
                 let own = take_credentials(&mut next);
                 if own.is_some() || next.origin() != url.origin() {
@@ -309,7 +309,7 @@ fn send(
                     runtime,
                     body,
                     chunk: Bytes::new(),
-                    deadlines,
+                    limit,
                 }));
             }
         }
@@ -339,7 +339,7 @@ async fn send_once(
     url: &Url,
     headers: &[(&str, &str)],
     credentials: Option<&HeaderValue>,
-    deadlines: Deadlines,
+    limit: TimeLimit,
 ) -> Result<Response<HttpBody>, HttpError> {
     let mut request = Request::get(url.as_str()).header(
         USER_AGENT,
@@ -358,30 +358,13 @@ async fn send_once(
         .body(full_body(Bytes::new()))
         .map_err(|error| HttpError::permanent(error.to_string()))?;
     // The client reports silence; a limit of the total time is the only other one.
-    let (total, silence) = match deadlines {
-        Deadlines::At(..) => (deadlines.next_wait(), Duration::MAX),
-        Deadlines::Stalled(limit) => (Duration::MAX, limit),
+    let (total, silence) = match limit.end {
+        Some(_) => (limit.next_wait(), Duration::MAX),
+        None => (Duration::MAX, limit.next_wait()),
     };
     tokio::time::timeout(total, client.send_with_timeout(request, silence))
         .await
-        .unwrap_or_else(|_| Err(HttpError::transient(deadlines.message())))
-}
-
-/// Returns where a response redirects to, from https only to https (RFC 9110, 15.4).
-fn redirect<B>(response: &Response<B>, from: &Url) -> Result<Option<Url>, String> {
-    if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
-        return Ok(None);
-    }
-    let Some(location) = header(response, LOCATION.as_str()) else {
-        return Ok(None);
-    };
-    let next = from
-        .join(location)
-        .map_err(|error| format!("the redirect to `{location}` cannot be followed: {error}"))?;
-    match (from.scheme(), next.scheme()) {
-        (_, "https") | ("http", "http") => Ok(Some(next)),
-        _ => Err(format!("the redirect to `{next}` is not encrypted")),
-    }
+        .unwrap_or_else(|_| Err(HttpError::transient(limit.message())))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read as _, Write};
 use std::net::TcpListener;
 use std::time::Duration;
 
-use super::{FetchError, FetchTimeouts, ProxySettings, check_status, get, get_range, open, send};
+use super::{FetchError, ProxySettings, TimeLimit, check_status, get, get_range, open, send};
 
 /// Serves these responses one after another, then stops. Returns the address.
 fn serve(answers: Vec<Vec<u8>>) -> String {
@@ -247,10 +247,10 @@ fn a_stalled_server_times_out() {
         // Keep the connection open until the test is over.
         let _ = waits.recv();
     });
-    let timeouts = FetchTimeouts::Stalled(Duration::from_millis(50));
+    let limit = TimeLimit::without_data(Duration::from_millis(50));
     let response = check_status(
         &address,
-        send(&address, &[], timeouts, &ProxySettings::default()).unwrap(),
+        send(&address, &[], limit, &ProxySettings::default()).unwrap(),
     )
     .unwrap();
     let error = response

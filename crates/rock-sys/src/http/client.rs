@@ -236,15 +236,13 @@ fn http_error(error: &Error, proxy: Option<&str>) -> HttpError {
         ]
         .iter()
         .any(|sign| reason.contains(sign));
-    match proxy {
-        Some(proxy) => HttpError {
-            reason: format!("through the proxy {proxy}: {reason}"),
-            is_permanent,
-        },
-        None => HttpError {
-            reason,
-            is_permanent,
-        },
+    let reason = match proxy {
+        Some(proxy) => format!("through the proxy {proxy}: {reason}"),
+        None => reason,
+    };
+    HttpError {
+        reason,
+        is_transient: !is_permanent,
     }
 }
 

@@ -3,12 +3,14 @@
 //! Input: a request and proxies as values. Output: a response whose body is read as it arrives, or
 //! an error that says whether a retry may help.
 //!
-//! **Invariant:** redirects are not followed and requests are not retried. Only the variables that
+//! **Invariant:** redirects are not followed and requests are not retried; [`redirect_target`] and
+//! [`is_transient_status`] decide for callers that do. Only the variables that
 //! name trusted certificates are read from the environment.
 
 mod client;
 mod forwarding;
 mod proxy;
+mod redirect;
 mod resolver;
 mod tls;
 
@@ -19,6 +21,7 @@ use http_body_util::BodyExt;
 
 pub use client::HttpClient;
 pub use proxy::ProxySettings;
+pub use redirect::{MAX_REDIRECTS, RedirectError, redirect_target};
 
 /// The body of a request or a response.
 pub type HttpBody = http_body_util::combinators::UnsyncBoxBody<Bytes, io::Error>;
@@ -29,9 +32,9 @@ pub type HttpBody = http_body_util::combinators::UnsyncBoxBody<Bytes, io::Error>
 pub struct HttpError {
     /// The cause, in one line.
     pub reason: String,
-    /// Whether a retry would fail as well: an untrusted certificate, or a proxy that refuses the
-    /// connection.
-    pub is_permanent: bool,
+    /// Whether a retry may succeed. After an untrusted certificate, or if a proxy refuses the
+    /// connection, none does.
+    pub is_transient: bool,
 }
 
 impl HttpError {
@@ -39,7 +42,7 @@ impl HttpError {
     pub fn permanent(reason: impl Into<String>) -> Self {
         Self {
             reason: reason.into(),
-            is_permanent: true,
+            is_transient: false,
         }
     }
 
@@ -47,9 +50,16 @@ impl HttpError {
     pub fn transient(reason: impl Into<String>) -> Self {
         Self {
             reason: reason.into(),
-            is_permanent: false,
+            is_transient: true,
         }
     }
+}
+
+/// Whether a status reports a temporary condition, so that a retry may succeed: a timeout, too
+/// early, too many requests, or a server error (RFC 9110, sections 15.5.9 and 15.6; RFC 8470; RFC
+/// 6585).
+pub fn is_transient_status(status: u16) -> bool {
+    matches!(status, 408 | 425 | 429 | 500 | 502 | 503 | 504)
 }
 
 /// Returns a body with these bytes.

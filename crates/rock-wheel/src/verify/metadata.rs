@@ -8,7 +8,7 @@ use super::super::{HeaderDocument, WheelHeaders, ZipMember};
 use super::{FindingCollector, required};
 use crate::codes::rocm::TAG_MISMATCH;
 use crate::codes::wheel as codes;
-use rock_diagnostic::Severity;
+use rock_diagnostic::{Severity, list_first};
 use rock_names::{BuildTag, LabelParts, Requirement, Version, VersionSpecifiers, WheelName};
 
 /// Upper bound for the patch releases of a minor version of torch. A requirement that allows none
@@ -397,11 +397,8 @@ fn expand_tag_sets(tag: &str) -> Vec<String> {
 }
 
 fn format_tags(tags: &BTreeSet<String>) -> String {
-    let shown: Vec<&str> = tags.iter().take(SHOWN_TAGS).map(String::as_str).collect();
-    match tags.len() - shown.len() {
-        0 => shown.join(", "),
-        more => format!("{}, and {more} more", shown.join(", ")),
-    }
+    let tags: Vec<&str> = tags.iter().map(String::as_str).collect();
+    list_first(&tags, SHOWN_TAGS, ", and ")
 }
 
 fn check_purelib(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &mut FindingCollector) {

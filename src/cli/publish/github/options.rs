@@ -149,7 +149,7 @@ impl Options {
     }
 
     /// Returns the desired release, without files.
-    pub(super) fn goal(
+    pub(super) fn desired_release(
         &self,
         tag: String,
         notes: Option<String>,

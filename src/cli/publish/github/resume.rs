@@ -4,24 +4,24 @@ use std::ffi::OsString;
 
 use crate::cli::command_line::repeated;
 
-/// Source of the files' digests in the next run.
+/// The source of the files' digests in the next run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reading {
+pub(super) enum DigestSource {
     /// The source of this run.
-    Same,
-    /// The files themselves, because a digest that this run was given is wrong.
-    All,
+    AsGiven,
+    /// The files themselves, because a recorded digest is wrong.
+    Files,
 }
 
 /// Returns the command line of this run, as a shell reads it, without `--dry-run`. `arguments`
 /// begins with the program.
 ///
 /// The environment is not repeated; tokens are only there.
-pub(super) fn resume(arguments: &[OsString], reading: Reading) -> String {
+pub(super) fn resume(arguments: &[OsString], digests: DigestSource) -> String {
     repeated(
         arguments,
         &["--dry-run", "-n"],
-        if reading == Reading::All {
+        if digests == DigestSource::Files {
             &[READ_ALL]
         } else {
             &[]
@@ -35,15 +35,15 @@ const READ_ALL: &str = "--read-all";
 mod tests {
     use std::ffi::OsString;
 
-    use super::{Reading, resume};
+    use super::{DigestSource, resume};
 
-    fn resumed(line: &str, reading: Reading) -> String {
+    fn resumed(line: &str, digests: DigestSource) -> String {
         let arguments: Vec<OsString> = shlex::split(line)
             .unwrap()
             .into_iter()
             .map(OsString::from)
             .collect();
-        resume(&arguments, reading)
+        resume(&arguments, digests)
     }
 
     #[test]
@@ -51,16 +51,16 @@ mod tests {
         let line =
             "./target/rock-matrix -v publish --dry-run --repo me/wheels --title=\"It's 1\" dist";
         let expected = r"rock-matrix -v publish --repo me/wheels '--title=It'\''s 1' dist";
-        assert_eq!(resumed(line, Reading::Same), expected);
+        assert_eq!(resumed(line, DigestSource::AsGiven), expected);
         assert_eq!(
-            resumed(&line.replace("--dry-run", "-n"), Reading::Same),
+            resumed(&line.replace("--dry-run", "-n"), DigestSource::AsGiven),
             expected
         );
     }
 
     #[test]
     fn a_wrong_digest_makes_the_next_run_read_every_file() {
-        let all = |line| resumed(line, Reading::All);
+        let all = |line| resumed(line, DigestSource::Files);
         assert_eq!(
             all("r publish --known a dist"),
             "rock-matrix publish --known a dist --read-all"

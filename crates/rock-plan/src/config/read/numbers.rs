@@ -1,7 +1,7 @@
 //! Unquoted versions that other tools read as different numbers.
 
 use crate::codes::matrix as codes;
-use rock_diagnostic::{Diagnostic, Sink, SourceText};
+use rock_diagnostic::{Diagnostic, Sink, SourceText, count_more};
 use rock_yaml::{Node, NodeValue, Scalar};
 
 /// Keys whose values contain versions.
@@ -24,8 +24,7 @@ pub(super) fn note_unquoted(tree: &Node, source: &SourceText, sink: &mut Sink) {
     };
     let more = match found.len() {
         1 => String::new(),
-        2 => ", and 1 more in this file".into(),
-        count => format!(", and {} more in this file", count - 1),
+        count => count_more(count - 1, ", and ") + " in this file",
     };
     let message = format!("other tools read the unquoted `{text}` as `{number}`{more}");
     let mut diagnostic = Diagnostic::new(&codes::UNQUOTED_NUMBER, message).at(

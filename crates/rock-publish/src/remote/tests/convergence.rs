@@ -12,13 +12,13 @@ fn from_any_state_and_after_any_kill_the_goal_is_reached() {
             .wrapping_add(1_442_695_040_888_963_407);
         (seed >> 33) % below
     };
-    let allowed = PublishPolicy {
+    let policy = PublishPolicy {
         replace: true,
         published: true,
         clean_duplicates: true,
         fetch_to_verify: true,
     };
-    let goal = goal(&["a.whl", "b.whl", "c.whl", "SHA256SUMS"]);
+    let desired = desired(&["a.whl", "b.whl", "c.whl", "SHA256SUMS"]);
     for round in 0..5000 {
         let mut assets = BTreeMap::new();
         for name in [
@@ -53,17 +53,18 @@ fn from_any_state_and_after_any_kill_the_goal_is_reached() {
         }
         // Apply a few steps, as a run that is killed.
         for _ in 0..draw(4) {
-            let Reconciliation::Steps(steps) = reconcile(&goal, allowed, &releases.releases) else {
+            let Reconciliation::Steps(steps) = reconcile(&desired, policy, &releases.releases)
+            else {
                 break;
             };
             let until = usize::try_from(draw(steps.len() as u64 + 1)).unwrap();
             steps[..until]
                 .iter()
-                .for_each(|step| releases.apply(step, &goal));
+                .for_each(|step| releases.apply(step, &desired));
         }
         let had_release = !releases.releases.is_empty();
         releases
-            .reach(&goal, allowed)
+            .reach(&desired, policy)
             .unwrap_or_else(|refused| panic!("round {round}: {refused:?}"));
         let [only] = &releases.releases[..] else {
             panic!("round {round}: several releases")

@@ -4,16 +4,16 @@ use super::*;
 
 #[test]
 fn a_release_is_made_as_a_draft_and_published_last_and_a_second_run_does_nothing() {
-    let (goal, mut releases) = (
-        goal(&["a.whl", "b.whl", "SHA256SUMS"]),
+    let (desired, mut releases) = (
+        desired(&["a.whl", "b.whl", "SHA256SUMS"]),
         Releases::of(Vec::new()),
     );
-    let steps = releases.steps(&goal, NOTHING);
+    let steps = releases.steps(&desired, NOTHING);
     assert_eq!(
         steps,
         "create v1; upload a.whl; upload b.whl; upload SHA256SUMS; publish v1 legacy"
     );
-    assert_eq!(releases.reach(&goal, NOTHING), Ok(vec![]));
+    assert_eq!(releases.reach(&desired, NOTHING), Ok(vec![]));
 }
 
 #[test]
@@ -21,7 +21,7 @@ fn what_is_left_of_an_upload_is_deleted_and_sent_again() {
     let mut left = asset(5, "a.whl", 1);
     left.state = AssetState::Starter;
     let mut releases = Releases::draft(vec![left, asset(6, "b.whl", 1)]);
-    let steps = releases.steps(&goal(&["a.whl", "b.whl"]), NOTHING);
+    let steps = releases.steps(&desired(&["a.whl", "b.whl"]), NOTHING);
     assert_eq!(steps, "delete a.whl; upload a.whl; publish v1 legacy");
 }
 
@@ -29,7 +29,7 @@ fn what_is_left_of_an_upload_is_deleted_and_sent_again() {
 /// releases are not.
 #[test]
 fn other_bytes_in_a_draft_of_a_run_are_replaced() {
-    let goal = goal(&["a.whl", "b.whl"]);
+    let desired = desired(&["a.whl", "b.whl"]);
     let body = Some("notes\n<!-- rock-matrix draft of another run -->\n".to_owned());
     let assets = vec![asset(5, "a.whl", 2), asset(6, "b.whl", 1)];
     let own = ListedRelease {
@@ -38,7 +38,7 @@ fn other_bytes_in_a_draft_of_a_run_are_replaced() {
     };
     let mut releases = Releases::of(vec![own]);
     assert_eq!(
-        releases.steps(&goal, NOTHING),
+        releases.steps(&desired, NOTHING),
         "delete a.whl; upload a.whl; publish v1 legacy"
     );
     assert_eq!(
@@ -51,7 +51,7 @@ fn other_bytes_in_a_draft_of_a_run_are_replaced() {
         ..release(1, false, assets)
     };
     let refused = Releases::of(vec![public])
-        .reach(&goal, CHANGE_PUBLISHED)
+        .reach(&desired, CHANGE_PUBLISHED)
         .unwrap_err();
     assert!(matches!(&refused[..], [ReleaseRefusal::Differs { .. }]));
 }
@@ -60,7 +60,7 @@ fn other_bytes_in_a_draft_of_a_run_are_replaced() {
 /// and a run that publishes completes it.
 #[test]
 fn a_draft_that_stays_one_keeps_its_mark() {
-    let publishing = goal(&["a.whl"]);
+    let publishing = desired(&["a.whl"]);
     let staying = DesiredRelease {
         stays_draft: true,
         ..publishing.clone()
@@ -99,7 +99,7 @@ fn a_draft_that_stays_one_keeps_its_mark() {
 
 #[test]
 fn what_github_stored_under_another_name_goes_before_the_draft_is_published() {
-    let goal = goal(&["a+b.whl"]);
+    let desired = desired(&["a+b.whl"]);
     let assets = vec![
         asset(5, "a.b.whl", 1),
         asset(6, "a.b.whl.1", 1),
@@ -107,7 +107,7 @@ fn what_github_stored_under_another_name_goes_before_the_draft_is_published() {
         asset(8, "a.b.whl.2", 2),
     ];
     let mut releases = Releases::draft(assets);
-    let steps = releases.steps(&goal, NOTHING);
+    let steps = releases.steps(&desired, NOTHING);
     assert_eq!(
         steps,
         "upload a+b.whl; delete a.b.whl; delete a.b.whl.1; publish v1 legacy"
@@ -123,7 +123,7 @@ fn what_github_stored_under_another_name_goes_before_the_draft_is_published() {
 fn a_draft_of_an_earlier_run_gets_the_settings_of_this_one_and_keeps_its_text() {
     let first = DesiredRelease {
         nonce: "first".to_owned(),
-        ..goal(&["a.whl"])
+        ..desired(&["a.whl"])
     };
     let mut releases = Releases::of(vec![]);
     releases.apply(
@@ -133,14 +133,14 @@ fn a_draft_of_an_earlier_run_gets_the_settings_of_this_one_and_keeps_its_text() 
         &first,
     );
     let settings = (Some("One".to_owned()), Some("abc123".to_owned()));
-    let goal = DesiredRelease {
+    let desired = DesiredRelease {
         title: settings.0,
         target: settings.1,
         prerelease: true,
         body: None,
         ..first
     };
-    releases.reach(&goal, NOTHING).unwrap();
+    releases.reach(&desired, NOTHING).unwrap();
     let made = &releases.releases[0];
     assert_eq!(
         (made.name.as_deref(), made.target_commitish.as_deref()),

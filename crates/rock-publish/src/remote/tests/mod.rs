@@ -26,7 +26,7 @@ fn wanted(name: &str, byte: u8) -> DesiredFile {
     }
 }
 
-fn goal(names: &[&str]) -> DesiredRelease {
+fn desired(names: &[&str]) -> DesiredRelease {
     DesiredRelease {
         tag: "v1".to_owned(),
         title: None,
@@ -74,9 +74,9 @@ fn release(id: u64, draft: bool, assets: Vec<ListedAsset>) -> ListedRelease {
 }
 
 /// Returns a draft with the mark of a run.
-fn marked_draft(goal: &DesiredRelease, id: u64, assets: Vec<ListedAsset>) -> ListedRelease {
+fn marked_draft(desired: &DesiredRelease, id: u64, assets: Vec<ListedAsset>) -> ListedRelease {
     ListedRelease {
-        body: goal.draft("v1").body,
+        body: desired.draft("v1").body,
         ..release(id, true, assets)
     }
 }
@@ -118,17 +118,17 @@ impl Releases {
             .unwrap()
     }
 
-    fn apply(&mut self, step: &PublishStep, goal: &DesiredRelease) {
+    fn apply(&mut self, step: &PublishStep, desired: &DesiredRelease) {
         self.last += 1;
         match step {
             PublishStep::Create { tag } => self.releases.push(ListedRelease {
                 id: self.last,
                 tag_name: tag.clone(),
                 draft: true,
-                body: goal.draft(tag).body,
-                name: goal.draft(tag).title,
-                prerelease: goal.prerelease,
-                target_commitish: goal.target.clone(),
+                body: desired.draft(tag).body,
+                name: desired.draft(tag).title,
+                prerelease: desired.prerelease,
+                target_commitish: desired.target.clone(),
                 ..ListedRelease::default()
             }),
             PublishStep::DeleteRelease { release } => {
@@ -144,7 +144,7 @@ impl Releases {
                 name,
                 as_name,
             } => {
-                let wanted = goal
+                let wanted = desired
                     .assets
                     .iter()
                     .find(|wanted| wanted.name == *name)
@@ -170,10 +170,10 @@ impl Releases {
             PublishStep::Publish { release, lacks, .. } => {
                 let release = self.release(*release);
                 describe(release, lacks);
-                for wanted in &goal.assets {
+                for wanted in &desired.assets {
                     let holds = release.assets.iter().any(|asset| asset.name == wanted.name);
                     assert!(
-                        holds || goal.assets.len() > 900,
+                        holds || desired.assets.len() > 900,
                         "published without {}",
                         wanted.name
                     );
@@ -186,17 +186,17 @@ impl Releases {
     /// Applies all steps, and returns a description of each.
     fn reach(
         &mut self,
-        goal: &DesiredRelease,
-        allowed: PublishPolicy,
+        desired: &DesiredRelease,
+        policy: PublishPolicy,
     ) -> Result<Vec<String>, Vec<ReleaseRefusal>> {
         let mut words = Vec::new();
         for _ in 0..20 {
-            match reconcile(goal, allowed, &self.releases) {
+            match reconcile(desired, policy, &self.releases) {
                 Reconciliation::Done(_) => return Ok(words),
                 Reconciliation::Refused(refused) => return Err(refused),
                 Reconciliation::Steps(steps) => {
                     for step in &steps {
-                        self.apply(step, goal);
+                        self.apply(step, desired);
                         words.push(word(step));
                     }
                 }
@@ -206,8 +206,8 @@ impl Releases {
     }
 
     /// Applies all steps, and returns their descriptions in one line.
-    fn steps(&mut self, goal: &DesiredRelease, allowed: PublishPolicy) -> String {
-        self.reach(goal, allowed).unwrap().join("; ")
+    fn steps(&mut self, desired: &DesiredRelease, policy: PublishPolicy) -> String {
+        self.reach(desired, policy).unwrap().join("; ")
     }
 
     fn names(&self) -> Vec<&str> {

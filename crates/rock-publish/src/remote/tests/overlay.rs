@@ -5,9 +5,10 @@ use super::*;
 /// Every difference between a response and the listing of an asset is found.
 #[test]
 fn a_listing_that_contradicts_an_answer_is_found() {
-    let mut memory = ObservedOverlay::default();
-    memory.has_asset(1, &asset(5, "a.whl", 1));
-    let contradiction = |listed: ListedAsset| memory.contradiction(&release(1, true, vec![listed]));
+    let mut overlay = ObservedOverlay::default();
+    overlay.has_asset(1, &asset(5, "a.whl", 1));
+    let contradiction =
+        |listed: ListedAsset| overlay.contradiction(&release(1, true, vec![listed]));
     for listed in [
         asset(5, "a.whl", 1),
         ListedAsset {
@@ -46,29 +47,29 @@ fn a_listing_that_contradicts_an_answer_is_found() {
 /// A digest that is listed after the response is accepted.
 #[test]
 fn a_digest_that_comes_late_is_believed() {
-    let mut memory = ObservedOverlay::default();
-    memory.has_asset(
+    let mut overlay = ObservedOverlay::default();
+    overlay.has_asset(
         1,
         &ListedAsset {
             digest: None,
             ..asset(5, "a.whl", 1)
         },
     );
-    let seen = memory.over(&[release(1, true, vec![asset(5, "a.whl", 2)])]);
-    assert_eq!(seen[0].assets[0].digest, Some(Digest::new([2; 32])));
+    let observed = overlay.over(&[release(1, true, vec![asset(5, "a.whl", 2)])]);
+    assert_eq!(observed[0].assets[0].digest, Some(Digest::new([2; 32])));
 }
 
 #[test]
 fn a_listing_that_lags_behind_is_known_better() {
-    let mut memory = ObservedOverlay::default();
-    memory.has_release(&release(1, true, vec![]));
-    memory.has_asset(1, &asset(5, "a.whl", 1));
-    memory.asset_is_gone(6);
+    let mut overlay = ObservedOverlay::default();
+    overlay.has_release(&release(1, true, vec![]));
+    overlay.has_asset(1, &asset(5, "a.whl", 1));
+    overlay.asset_is_gone(6);
     let listed = release(1, true, vec![asset(6, "old.whl", 1)]);
-    assert_eq!(memory.missing_in(&listed), [5]);
-    let seen = memory.over(&[listed]);
+    assert_eq!(overlay.missing_in(&listed), [5]);
+    let observed = overlay.over(&[listed]);
     assert_eq!(
-        seen[0]
+        observed[0]
             .assets
             .iter()
             .map(|asset| asset.id)
@@ -76,7 +77,7 @@ fn a_listing_that_lags_behind_is_known_better() {
         [5]
     );
     assert_eq!(
-        memory.over(&[])[0].assets.len(),
+        overlay.over(&[])[0].assets.len(),
         1,
         "a release that is not listed yet"
     );

@@ -5,15 +5,15 @@ use super::*;
 #[test]
 fn more_files_than_a_release_holds_go_to_a_second_which_is_published_first() {
     let names = numbered(1001);
-    let mut goal = goal(&as_strs(&names));
-    goal.assets.push(wanted("SHA256SUMS", 1));
+    let mut desired = desired(&as_strs(&names));
+    desired.assets.push(wanted("SHA256SUMS", 1));
     // An unrelated release that has the next tag is skipped.
     let foreign = ListedRelease {
         tag_name: "v1-2".to_owned(),
         ..release(1, false, vec![])
     };
     let mut releases = Releases::of(vec![foreign]);
-    let steps = releases.reach(&goal, NOTHING).unwrap();
+    let steps = releases.reach(&desired, NOTHING).unwrap();
     let count = |tag: &str| {
         releases
             .releases
@@ -28,15 +28,15 @@ fn more_files_than_a_release_holds_go_to_a_second_which_is_published_first() {
     assert_eq!(steps[..2], ["create v1", "create v1-3"]);
     let end = &steps[steps.len() - 2..];
     assert_eq!(end, ["publish v1-3 false", "publish v1 legacy"]);
-    assert_eq!(releases.reach(&goal, NOTHING), Ok(vec![]));
+    assert_eq!(releases.reach(&desired, NOTHING), Ok(vec![]));
 }
 
 #[test]
 fn a_file_that_lies_in_two_releases_takes_room_in_both() {
     let names = numbered(30);
-    let goal = DesiredRelease {
+    let desired = DesiredRelease {
         most_assets: 20,
-        ..goal(&as_strs(&names))
+        ..desired(&as_strs(&names))
     };
     let ten = || {
         (100..)
@@ -49,8 +49,8 @@ fn a_file_that_lies_in_two_releases_takes_room_in_both() {
         tag_name: "v1-2".to_owned(),
         ..release(2, true, ten())
     };
-    let shares = partition_assets(&goal, &[&first, &second], &BTreeSet::new());
-    let sizes: Vec<usize> = shares.iter().map(|share| share.assets.len()).collect();
+    let parts = partition_assets(&desired, &[&first, &second], &BTreeSet::new());
+    let sizes: Vec<usize> = parts.iter().map(|part| part.assets.len()).collect();
     assert_eq!(
         sizes,
         [10, 10, 10],
@@ -63,10 +63,10 @@ fn a_full_release_can_be_changed_and_one_that_others_filled_is_told() {
     let names = numbered(990);
     let names = [as_strs(&names), vec!["SHA256SUMS"]].concat();
     let mut releases = Releases::of(vec![]);
-    releases.reach(&goal(&names), NOTHING).unwrap();
+    releases.reach(&desired(&names), NOTHING).unwrap();
     let again = DesiredRelease {
         assets: names.iter().map(|name| wanted(name, 2)).collect(),
-        ..goal(&[])
+        ..desired(&[])
     };
     let mut rounds = 0;
     while let Reconciliation::Steps(steps) =
@@ -89,7 +89,7 @@ fn a_full_release_can_be_changed_and_one_that_others_filled_is_told() {
     let filled = (0..1000)
         .map(|at| asset(at, &format!("of others {at}"), 1))
         .collect();
-    let refused = Releases::draft(filled).reach(&goal(&["a.whl", "SHA256SUMS"]), NOTHING);
+    let refused = Releases::draft(filled).reach(&desired(&["a.whl", "SHA256SUMS"]), NOTHING);
     assert!(matches!(
         &refused.unwrap_err()[..],
         [ReleaseRefusal::Full { assets: 1000, .. }]

@@ -4,17 +4,17 @@ use super::*;
 
 #[test]
 fn a_published_release_is_written_to_only_where_allowed_and_an_immutable_one_never() {
-    let goal = goal(&["a.whl", "b.whl"]);
+    let desired = desired(&["a.whl", "b.whl"]);
     let published = || release(1, false, vec![asset(5, "a.whl", 1)]);
     let refused = Releases::of(vec![published()])
-        .reach(&goal, NOTHING)
+        .reach(&desired, NOTHING)
         .unwrap_err();
     assert!(matches!(
         &refused[..],
         [ReleaseRefusal::Published { lacking: 1, .. }]
     ));
     assert_eq!(
-        Releases::of(vec![published()]).steps(&goal, CHANGE_PUBLISHED),
+        Releases::of(vec![published()]).steps(&desired, CHANGE_PUBLISHED),
         "upload b.whl"
     );
     let immutable = || ListedRelease {
@@ -22,7 +22,7 @@ fn a_published_release_is_written_to_only_where_allowed_and_an_immutable_one_nev
         ..published()
     };
     let refused = Releases::of(vec![immutable()])
-        .reach(&goal, CHANGE_PUBLISHED)
+        .reach(&desired, CHANGE_PUBLISHED)
         .unwrap_err();
     assert!(matches!(&refused[..], [ReleaseRefusal::Immutable { .. }]));
     let finished = ListedRelease {
@@ -30,7 +30,7 @@ fn a_published_release_is_written_to_only_where_allowed_and_an_immutable_one_nev
         ..immutable()
     };
     assert_eq!(
-        Releases::of(vec![finished]).reach(&goal, NOTHING),
+        Releases::of(vec![finished]).reach(&desired, NOTHING),
         Ok(vec![]),
         "nothing is written"
     );
@@ -38,9 +38,9 @@ fn a_published_release_is_written_to_only_where_allowed_and_an_immutable_one_nev
 
 #[test]
 fn the_text_and_title_of_what_is_published_change_only_where_allowed() {
-    let goal = DesiredRelease {
+    let desired = DesiredRelease {
         title: Some("One".to_owned()),
-        ..goal(&["a.whl"])
+        ..desired(&["a.whl"])
     };
     let locked = || {
         let whole = release(1, false, vec![asset(5, "a.whl", 1)]);
@@ -51,21 +51,21 @@ fn the_text_and_title_of_what_is_published_change_only_where_allowed() {
         };
         Releases::of(vec![old])
     };
-    let refused = locked().reach(&goal, NOTHING).unwrap_err();
+    let refused = locked().reach(&desired, NOTHING).unwrap_err();
     assert!(
         matches!(&refused[..], [ReleaseRefusal::Published { lacking: 0, .. }]),
         "{refused:?}"
     );
     let mut releases = locked();
     assert_eq!(
-        releases.reach(&goal, CHANGE_PUBLISHED),
+        releases.reach(&desired, CHANGE_PUBLISHED),
         Ok(vec!["describe v1".to_owned()])
     );
     assert_eq!(releases.releases[0].name.as_deref(), Some("One"));
     let silent = DesiredRelease {
         body: None,
         title: None,
-        ..goal
+        ..desired
     };
     assert_eq!(
         locked().reach(&silent, NOTHING),

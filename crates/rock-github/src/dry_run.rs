@@ -18,7 +18,7 @@ const MAX_TIME: Duration = Duration::from_hours(24);
 
 /// The requests of a dry run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rehearsal {
+pub struct PublishDryRun {
     /// The requests that would change something.
     pub calls: Vec<RecordedCall>,
     /// Number of all requests.
@@ -27,7 +27,7 @@ pub struct Rehearsal {
     pub pauses: Duration,
 }
 
-impl Rehearsal {
+impl PublishDryRun {
     /// Runs `publish` without network, with a client of a simulated repository that has these
     /// releases, and returns also its result.
     ///
@@ -55,11 +55,11 @@ impl Rehearsal {
             on_wait: Box::new(|_, _, _| {}),
         };
         let run = publish(&ReleaseClient::new(repo, options)?);
-        let rehearsal = Self {
+        let dry_run = Self {
             calls: recorder.calls(),
             requests: recorder.requests(),
             pauses: clock.now(),
         };
-        Ok((run, rehearsal))
+        Ok((run, dry_run))
     }
 }
