@@ -15,11 +15,12 @@ fn main() {
         .expect("OUT_DIR can be written");
 }
 
-/// The YAML files of a folder, sorted, with their texts.
-fn yaml_files(folder: &Path) -> Vec<(PathBuf, String)> {
-    let entries = std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+/// The YAML files of a directory, sorted, with their texts.
+fn yaml_files(directory: &Path) -> Vec<(PathBuf, String)> {
+    let entries =
+        std::fs::read_dir(directory).unwrap_or_else(|e| panic!("{}: {e}", directory.display()));
     let mut paths: Vec<PathBuf> = entries
-        .map(|entry| entry.expect("a folder can be listed").path())
+        .map(|entry| entry.expect("a directory can be listed").path())
         .collect();
     paths.retain(|path| path.extension().is_some_and(|e| e == "yaml"));
     paths.sort();
@@ -31,11 +32,11 @@ fn yaml_files(folder: &Path) -> Vec<(PathBuf, String)> {
     paths.into_iter().map(read).collect()
 }
 
-/// Every `NAME.yaml` of a folder as a slice of names, JSON texts and the files as they are, sorted;
-/// scalars keep their text.
-fn recipes(folder: &Path) -> String {
+/// Every `NAME.yaml` of a directory as a slice of names, JSON texts and the files as they are,
+/// sorted; scalars keep their text.
+fn recipes(directory: &Path) -> String {
     let mut all = BTreeMap::new();
-    for (path, text) in yaml_files(folder) {
+    for (path, text) in yaml_files(directory) {
         let document: serde_json::Value =
             serde_yaml::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         let name = path

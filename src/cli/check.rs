@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::wheel::fail;
 use super::{Exit, Format, OutputFormat, Shell, load};
 use crate::codes::plan as codes;
 use crate::config::KeyLocations;
 use crate::diagnostic::{Diagnostic, Location, Severity, Sink, counted, render, shell_quoted};
 use crate::exec;
+use crate::plan::workspace::Workspace;
 use crate::plan::{
     JobView, PlanGroup, PlanInputs, check_fit, check_images, first_reasons, warn_of_caches,
 };
@@ -45,9 +47,8 @@ pub(super) struct Args {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
-    let mut sink = Sink::new();
-    let count = match check(args, shell, &mut sink) {
-        Ok(count) => count,
+    let (count, mut sink) = match check(args, shell) {
+        Ok(checked) => checked,
         Err(exit) => return exit,
     };
     let (errors, warnings) = sink.counts();
@@ -68,15 +69,17 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     exit
 }
 
-/// Checks the files and returns their number; problems are in the sink.
-fn check(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<usize, Exit> {
+/// Checks the files, and returns their number and the problems.
+fn check(args: &Args, shell: &Shell) -> Result<(usize, Sink), Exit> {
     let compat = load::compat(shell)?;
-    let workspace = load::workspace(shell, compat, &args.files, sink)?;
+    let (workspace, mut sink) =
+        Workspace::load_valid(&args.files, &load::workspace_options(shell, compat))
+            .map_err(|errors| fail(shell, &errors))?;
     // Problems between combinations and files are reported for valid files only.
-    if let Some(plan) = workspace.plan(&PlanInputs::default(), sink) {
-        check_fit(&plan, compat, Severity::Warning, sink);
-        check_images(&plan, sink);
-        warn_of_caches(&plan, sink);
+    if let Ok(plan) = load::plan(&workspace, &PlanInputs::default(), &mut sink) {
+        check_fit(&plan, compat, Severity::Warning, &mut sink);
+        check_images(&plan, &mut sink);
+        warn_of_caches(&plan, &mut sink);
         let is_wrong = args.fail_empty && plan.job_count() == 0;
         let mut empty: Vec<Diagnostic> = plan
             .groups
@@ -104,7 +107,7 @@ fn check(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<usize, Exit> {
             // An earlier step of a workflow may create the source.
             let missing = |build: &recipe::Build| {
                 let missing =
-                    exec::missing_sources(&matrix.recipe, build, &shell.environment.current_dir)
+                    exec::missing_sources(matrix.recipe(), build, &shell.environment.current_dir)
                         .into_iter();
                 missing
                     .map(|fault| fault.severity(Severity::Warning))
@@ -112,7 +115,7 @@ fn check(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<usize, Exit> {
             };
             recipe::check(
                 group.jobs(number).map(JobView::to_job),
-                &matrix.recipe,
+                matrix.recipe(),
                 compat,
                 &missing,
                 &mut found,
@@ -125,7 +128,7 @@ fn check(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<usize, Exit> {
             );
         }
     }
-    Ok(workspace.file_count())
+    Ok((workspace.file_count(), sink))
 }
 
 /// Locates a problem that a recipe reported without a location: at the first variable, field or

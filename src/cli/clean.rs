@@ -1,4 +1,4 @@
-//! `clean`: removes the build folders in the sources of jobs, or the whole folders of jobs.
+//! `clean`: removes build directories in the sources of jobs, or whole job directories.
 
 use clap::error::ErrorKind;
 use serde::Serialize;
@@ -7,23 +7,23 @@ use super::{Exit, Format, OutputFormat, Shell, misused};
 use crate::codes::plan as codes;
 use crate::diagnostic::nearest::nearest;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::exec::{CleanError, JobCleaner, OpenFolderError, RemovedFolder};
+use crate::exec::{CleanError, JobCleaner, OpenDirectoryError, RemovedDirectory};
 
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "\
 Examples:
-  rock-matrix clean torch            remove build folders of the job whose ID starts with `torch`
+  rock-matrix clean torch            remove build directories of the job that starts with `torch`
   rock-matrix clean --all --dry-run  show what would be removed, and its size",
     after_long_help = "\
-Removes folders named `build` below .rock/JOB/src, which contain the state of CMake and compiled
-files, if they have traces of a build tool and no files tracked by git. Keeps sources, checkouts,
-logs, your own files, and the wheels in dist. Skips jobs with a running build.
+Removes directories named `build` below .rock/JOB/src, which contain the state of CMake and
+compiled files, if they have traces of a build tool and no files tracked by git. Keeps sources,
+checkouts, logs, your own files, and the wheels in dist. Skips jobs with a running build.
 
-With --whole, removes the whole folder of the job, including its sources.
+With --whole, removes the whole job directory, including its sources.
 
 Examples:
-  rock-matrix clean torch            remove build folders of the job whose ID starts with `torch`
+  rock-matrix clean torch            remove build directories of the job that starts with `torch`
   rock-matrix clean --all --dry-run  show what would be removed, and its size
   rock-matrix clean --all --whole    remove everything of all jobs"
 )]
@@ -34,7 +34,7 @@ pub(super) struct Args {
     /// Clean all jobs
     #[arg(long)]
     all: bool,
-    /// Remove the whole folder of a job, with sources, logs and build.json
+    /// Remove the whole job directory, with sources, logs and build.json
     #[arg(long)]
     whole: bool,
     /// Show what would be removed without removing anything
@@ -44,16 +44,16 @@ pub(super) struct Args {
     format: OutputFormat,
 }
 
-/// A folder that was removed, or would be removed.
+/// A directory that was removed, or would be removed.
 #[derive(Serialize)]
-struct FolderDocument {
+struct DirectoryDocument {
     job: String,
     path: String,
     bytes: u64,
 }
 
-impl From<RemovedFolder> for FolderDocument {
-    fn from(removed: RemovedFolder) -> Self {
+impl From<RemovedDirectory> for DirectoryDocument {
+    fn from(removed: RemovedDirectory) -> Self {
         Self {
             job: removed.job,
             path: removed.path.display().to_string(),
@@ -76,19 +76,19 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         }
     };
     let names = if args.all { cleaner.jobs() } else { &args.jobs };
-    let (mut exit, mut freed) = (Exit::Done, Vec::<FolderDocument>::new());
+    let (mut exit, mut freed) = (Exit::Done, Vec::<DirectoryDocument>::new());
     for name in names {
         match cleaner.clean(name) {
             Ok(cleaned) => {
                 for (path, reason) in &cleaned.kept {
                     shell.say(&format!("kept {}: {reason}", path.display()));
                 }
-                freed.extend(cleaned.removed.into_iter().map(FolderDocument::from));
+                freed.extend(cleaned.removed.into_iter().map(DirectoryDocument::from));
             }
             Err(error) => exit = report(&error, name, cleaner.jobs(), shell),
         }
     }
-    let sum = freed.iter().map(|folder| folder.bytes).sum();
+    let sum = freed.iter().map(|directory| directory.bytes).sum();
     if args.format.get() == Format::Json {
         let document = serde_json::json!({"version": 1, "dry_run": args.dry_run, "folders": freed, "bytes": sum});
         shell.print(&format!("{document}\n"));
@@ -98,15 +98,16 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         } else {
             "removed"
         };
-        let line =
-            |folder: &FolderDocument| format!("{verb} {}  {}\n", folder.path, size(folder.bytes));
+        let line = |directory: &DirectoryDocument| {
+            format!("{verb} {}  {}\n", directory.path, size(directory.bytes))
+        };
         shell.print(&freed.iter().map(line).collect::<String>());
     }
     if exit == Exit::Done && freed.is_empty() {
         shell.say(if args.whole {
-            "there are no job folders"
+            "there are no job directories"
         } else {
-            "there are no build folders; `--whole` removes whole job folders"
+            "there are no build directories; `--whole` removes whole job directories"
         });
     } else if freed.len() > 1 {
         shell.say(&format!(
@@ -125,9 +126,9 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 /// Reports why a job was not cleaned, and returns the exit code.
 fn report(error: &CleanError, name: &str, jobs: &[String], shell: &Shell) -> Exit {
     let help = match error {
-        CleanError::Folder(error) => {
+        CleanError::Directory(error) => {
             let exit = shell.report(&[Diagnostic::from(error)]);
-            return if matches!(error, OpenFolderError::BadId(_)) {
+            return if matches!(error, OpenDirectoryError::BadId(_)) {
                 exit
             } else {
                 Exit::Machine
@@ -137,7 +138,7 @@ fn report(error: &CleanError, name: &str, jobs: &[String], shell: &Shell) -> Exi
         CleanError::UnknownJob(_) => match nearest(name, jobs.iter().map(String::as_str)) {
             Some(near) => format!("did you mean `{near}`?"),
             None if jobs.is_empty() => {
-                "no job has a build folder, so there is nothing to clean".to_owned()
+                "no job has a build directory, so there is nothing to clean".to_owned()
             }
             None => format!("the jobs are {}", jobs.join(", ")),
         },

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use super::wheel::fail;
 use super::{Exit, Shell, load};
 use crate::compat::Compat;
 use crate::diagnostic::{Sink, SourceText, shell_quoted};
@@ -127,8 +126,8 @@ fn project_files(dir: &Path) -> Result<ProjectFiles, sys::FileError> {
             .transpose()
     };
     let mut modules = Vec::new();
-    for folder in [dir.to_owned(), dir.join("src")] {
-        for entry in sys::read_entries(&folder)? {
+    for directory in [dir.to_owned(), dir.join("src")] {
+        for entry in sys::read_entries(&directory)? {
             let (path, name) = (
                 &entry.path,
                 entry
@@ -195,18 +194,13 @@ fn rendered(
     sink: &mut Sink,
 ) -> Result<String, Exit> {
     let source = SourceText::new(path, &*starter.matrix);
-    let workspace = Workspace::from_matrix(load::workspace_data(shell, compat), &source, sink)
-        .map_err(|errors| fail(shell, &errors))?;
-    if workspace.matrices().is_empty() {
-        return Err(Exit::Fault);
-    }
-    let plan = workspace
-        .plan(&PlanInputs::default(), sink)
-        .ok_or(Exit::Fault)?;
+    let options = load::workspace_options(shell, compat);
+    let workspace = load::collected(Workspace::from_matrix(&source, &options), sink)?;
+    let plan = load::plan(&workspace, &PlanInputs::default(), sink)?;
     let text = |path: &Path| path.display().to_string();
     let (facts, recipes) = (
-        shell.directories.compat.as_deref().map(text),
-        shell.directories.recipes.as_deref().map(text),
+        shell.directories.named_compat().map(text),
+        shell.directories.named_recipes().map(text),
     );
     let (compat_overlay, recipe_overlay) = (
         shell.directories.compat_overlay().map(text),

@@ -5,51 +5,65 @@ use super::{Exit, Shell, load};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Diagnostics, Sink};
 use crate::plan;
-use crate::plan::workspace::{JobLookup, JobSelection};
-pub(super) use crate::plan::workspace::{
-    ReadyJob as Ready, check_job_options as check_given, is_job_file as is_file_of_jobs,
-    list_jobs as one_of,
-};
+use crate::plan::workspace::{JobSelection, ReadyJob, check_docker_arguments, check_fact_names};
 use crate::recipe::container::EngineProgram;
 
-/// Plans the files among `words` and selects the jobs that the other words name.
+/// Plans the files among `arguments` and selects the jobs that the other arguments name.
 ///
 /// # Errors
 /// The exit code of the command, after reporting the errors.
-pub(super) fn named(
+pub(super) fn select_jobs(
     shell: &Shell,
     compat: &Compat,
-    words: &[String],
+    arguments: &[String],
     sink: &mut Sink,
 ) -> Result<JobSelection, Exit> {
-    let found = JobLookup::new(load::workspace_data(shell, compat)).find(words);
-    selected(found, shell, sink)
+    let options = load::workspace_options(shell, compat);
+    reported(JobSelection::load(arguments, &options), shell, sink)
 }
 
-/// Returns every job of a recipe with these settings, without a matrix file.
+/// Selects every job of a recipe with these settings, without a matrix file.
 ///
 /// # Errors
 /// The exit code of the command, after reporting the errors.
-pub(super) fn of_recipe(
+pub(super) fn select_recipe_jobs(
     shell: &Shell,
     compat: &Compat,
-    name: &str,
+    recipe: &str,
     settings: &[(String, String)],
     sink: &mut Sink,
-) -> Result<Vec<Ready>, Exit> {
-    let found = JobLookup::new(load::workspace_data(shell, compat)).find_by_recipe(name, settings);
-    Ok(selected(found, shell, sink)?.jobs)
+) -> Result<JobSelection, Exit> {
+    let options = load::workspace_options(shell, compat);
+    let selection = JobSelection::from_recipe(recipe, settings, &options);
+    reported(selection, shell, sink)
 }
 
 /// Moves warnings to the sink, and reports errors.
-fn selected(
-    found: Result<JobSelection, Diagnostics>,
+fn reported(
+    selection: Result<(JobSelection, Vec<Diagnostic>), Diagnostics>,
     shell: &Shell,
     sink: &mut Sink,
 ) -> Result<JobSelection, Exit> {
-    let mut selection = found.map_err(|errors| fail(shell, &errors))?;
-    sink.extend(std::mem::take(&mut selection.warnings));
+    let (selection, warnings) = selection.map_err(|errors| fail(shell, &errors))?;
+    sink.extend(warnings);
     Ok(selection)
+}
+
+/// Checks the values of `--docker-arg`, and the recipe facts that an option sets. Errors go to the
+/// sink.
+pub(super) fn check_job_options(
+    jobs: &[ReadyJob],
+    docker_args: &[String],
+    fact_option: &str,
+    facts: &[(String, String)],
+    sink: &mut Sink,
+) {
+    let names = facts.iter().map(|(name, _)| name.as_str());
+    let errors = [
+        check_docker_arguments(docker_args),
+        check_fact_names(jobs, fact_option, names),
+    ];
+    sink.extend(errors.into_iter().filter_map(Result::err).flatten());
 }
 
 /// The place where the steps run.

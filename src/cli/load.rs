@@ -9,9 +9,9 @@ use super::wheel::fail;
 use super::{Exit, Shell};
 use crate::codes::plan as codes;
 use crate::compat::Compat;
-use crate::config::AxisOverrides;
-use crate::diagnostic::{Diagnostic, Sink, SourceText};
-use crate::plan::workspace::{self, HostProbe, Workspace, WorkspaceData};
+use crate::diagnostic::{Diagnostic, Diagnostics, Sink, SourceText};
+use crate::plan::workspace::{self, Workspace, WorkspaceOptions};
+use crate::plan::{Plan, PlanInputs};
 use crate::sys;
 
 /// Reads a text file, named as the user gave it.
@@ -124,18 +124,20 @@ pub(super) fn refuse_overwriting_input<'a>(
     Err(Exit::Fault)
 }
 
-/// Returns the compatibility data: built in, or combined with or replaced by the user's tables.
+/// Returns the compatibility data: the built-in tables, or those of the user, which replace them
+/// (`--compat`) or are merged with them (`matrices/compat`); see
+/// [`DataDirectories`](crate::plan::workspace::DataDirectories).
 /// Leaked on purpose: exiting is faster than dropping it.
 ///
 /// # Errors
 /// The exit code of the command, after reporting errors in the directory.
 pub(super) fn compat(shell: &Shell) -> Result<&'static Compat, Exit> {
-    static SHIPPED: LazyLock<Compat> = LazyLock::new(Compat::embedded);
+    static BUILT_IN: LazyLock<Compat> = LazyLock::new(Compat::embedded);
     if let Some(compat) = shell.compat.get() {
         return Ok(compat);
     }
-    let compat: &'static Compat = match workspace::load_compat(&shell.directories) {
-        Ok(None) => &SHIPPED,
+    let compat: &'static Compat = match shell.directories.load_compat() {
+        Ok(None) => &BUILT_IN,
         Ok(Some(compat)) => Box::leak(Box::new(compat)),
         Err(errors) => return Err(fail(shell, &errors)),
     };
@@ -144,26 +146,48 @@ pub(super) fn compat(shell: &Shell) -> Result<&'static Compat, Exit> {
 
 /// Returns the data that matrix files are read with: these tables, the user's recipes and this
 /// machine.
-pub(super) fn workspace_data<'c>(shell: &'c Shell, compat: &'c Compat) -> WorkspaceData<'c> {
-    WorkspaceData {
-        compat,
-        directories: &shell.directories,
-        host: HostProbe::new(&shell.environment),
-    }
+pub(super) fn workspace_options<'c>(shell: &'c Shell, compat: &'c Compat) -> WorkspaceOptions<'c> {
+    WorkspaceOptions::new(compat, &shell.directories, &shell.environment)
 }
 
-/// Reads these matrix files, or those in `matrices/` if there are none. Errors in the files go to
+/// Loads these matrix files, or those in `matrices/` if there are none. Errors and warnings go to
 /// the sink.
 ///
 /// # Errors
-/// The exit code of the command, after reporting why nothing can be read.
+/// The exit code of the command.
 pub(super) fn workspace<'c>(
     shell: &'c Shell,
     compat: &'c Compat,
     files: &[PathBuf],
     sink: &mut Sink,
 ) -> Result<Workspace<'c>, Exit> {
-    let data = workspace_data(shell, compat);
-    Workspace::load(data, files, &AxisOverrides::default(), sink)
-        .map_err(|errors| fail(shell, &errors))
+    collected(
+        Workspace::load(files, &workspace_options(shell, compat)),
+        sink,
+    )
+}
+
+/// Plans the jobs of matrix files. Errors and warnings go to the sink.
+///
+/// # Errors
+/// The exit code of the command.
+pub(super) fn plan(
+    workspace: &Workspace<'_>,
+    inputs: &PlanInputs,
+    sink: &mut Sink,
+) -> Result<Plan, Exit> {
+    collected(workspace.plan(inputs), sink)
+}
+
+/// Moves the warnings about a value, or the errors without one, to the sink.
+///
+/// # Errors
+/// The exit code of the command.
+pub(super) fn collected<T>(
+    result: Result<(T, Vec<Diagnostic>), Diagnostics>,
+    sink: &mut Sink,
+) -> Result<T, Exit> {
+    let (value, warnings) = result.map_err(|errors| Exit::collect(errors, sink))?;
+    sink.extend(warnings);
+    Ok(value)
 }

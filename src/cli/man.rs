@@ -20,12 +20,12 @@ pub(super) struct Args {
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let pages = pages();
-    let Some(folder) = &args.out else {
+    let Some(directory) = &args.out else {
         return shell.print_data(pages.first().map_or("", |(_, text)| text));
     };
     let mut written = 0;
     for (name, text) in &pages {
-        match sys::replace_if_changed(&folder.join(name), text.as_bytes()) {
+        match sys::replace_if_changed(&directory.join(name), text.as_bytes()) {
             Ok(changed) => written += usize::from(changed),
             Err(error) => {
                 shell.report(&[Diagnostic::from(error)]);
@@ -36,7 +36,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let unchanged = pages.len() - written;
     shell.say(&format!(
         "wrote {written} pages into {}, {unchanged} were up to date",
-        folder.display()
+        directory.display()
     ));
     Exit::Done
 }

@@ -317,15 +317,17 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, environment: Environme
         Err(errors) => (ProjectFile::default(), Some(errors)),
     };
     let global = cli.global;
-    let directories = DataDirectories::named(
-        global.compat.or_else(|| project_file.compat.clone()),
-        global.recipes.or_else(|| project_file.recipes.clone()),
-    );
-    let directories = if cli.command.reads_directory() {
-        directories.find_overlays(Path::new(""))
+    let mut directories = if cli.command.reads_directory() {
+        DataDirectories::discover(Path::new(""))
     } else {
-        directories
+        DataDirectories::default()
     };
+    if let Some(compat) = global.compat.or_else(|| project_file.compat.clone()) {
+        directories = directories.with_compat(compat);
+    }
+    if let Some(recipes) = global.recipes.or_else(|| project_file.recipes.clone()) {
+        directories = directories.with_recipes(recipes);
+    }
     let shell = Shell {
         arguments,
         color: is_colored(global.color, project_file.color, &environment),

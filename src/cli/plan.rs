@@ -183,10 +183,10 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let mut sink = Sink::new();
     let mut requested = None;
     let exit = make(args, shell, &mut requested, &mut sink);
-    let told = std::mem::take(&mut sink).finish();
+    let diagnostics = sink.finish();
     let reported = shell.report(&match &requested {
-        Some(requested) => requested.told(told),
-        None => told,
+        Some(requested) => requested.relocate(diagnostics),
+        None => diagnostics,
     });
     match exit {
         Err(exit) | Ok(exit) if exit != Exit::Done => exit,
@@ -216,19 +216,20 @@ fn make(
         runner: args.runner,
         jobs_per_matrix,
     };
-    let data = load::workspace_data(shell, compat);
-    let workspace = match &args.from_issue {
-        None => Workspace::load(data, &args.files, &args.overrides.overrides(), sink),
+    let workspace_options =
+        load::workspace_options(shell, compat).with_overrides(args.overrides.overrides());
+    let loaded = match &args.from_issue {
+        None => Workspace::load(&args.files, &workspace_options),
         Some(issue) => {
             *requested = requested_cell(issue, args, shell, sink)?;
             let source = requested
                 .as_ref()
                 .map(|requested| &requested.source)
                 .ok_or(Exit::Fault)?;
-            Workspace::from_matrix(data, source, sink)
+            Workspace::from_matrix(source, &workspace_options)
         }
     };
-    let workspace = workspace.map_err(|errors| fail(shell, &errors))?;
+    let workspace = load::collected(loaded, sink)?;
     let read = workspace
         .paths()
         .chain(args.published.iter().map(PathBuf::as_path))
@@ -242,7 +243,7 @@ fn make(
     }
     let mut side_by_side = None;
     if let Some(shape) = args.runner
-        && let Some(plan) = workspace.plan(&options, &mut Sink::new())
+        && let Ok((plan, _)) = workspace.plan(&options)
     {
         let found = parallel_jobs(&plan, workspace.matrices(), compat, shape);
         // If the memory suffices for fewer compilers than threads, the estimate uses their number.
@@ -255,7 +256,7 @@ fn make(
         options.runner = Some(RunnerShape { threads, ..shape });
         side_by_side = Some((shape, found));
     }
-    let mut plan = workspace.plan(&options, sink).ok_or(Exit::Fault)?;
+    let mut plan = load::plan(&workspace, &options, sink)?;
     AxisFilter::new(&args.only, compat).apply(&mut plan, sink);
     if sink.has_errors() {
         return Err(Exit::Fault);
@@ -473,15 +474,15 @@ fn copies(
         .iter()
         .zip(matrices)
         .enumerate()
-        .filter(|(_, (_, matrix))| matrix.recipe.has_sources_of_this_machine())
+        .filter(|(_, (_, matrix))| matrix.recipe().has_sources_of_this_machine())
         .filter_map(|(number, (group, matrix))| {
             Some((group.jobs(number).next()?.to_job(), matrix))
         });
     let site = recipe::BuildSite::Container;
     let builds = jobs.filter_map(|(job, matrix)| {
         let mut build =
-            recipe::build(&job, &matrix.recipe, compat, &site, &BTreeMap::new()).ok()?;
-        exec::exclude_matrix_folder(&mut build, &site, current_dir);
+            recipe::build(&job, matrix.recipe(), compat, &site, &BTreeMap::new()).ok()?;
+        exec::exclude_matrix_directory(&mut build, &site, current_dir);
         Some(build)
     });
     let copies: BTreeSet<String> = builds.flat_map(|build| build.copies()).collect();
@@ -509,7 +510,7 @@ fn parallel_jobs(
         builds.extend(jobs.filter_map(|job| {
             recipe::build(
                 &job,
-                &matrix.recipe,
+                matrix.recipe(),
                 compat,
                 &recipe::BuildSite::Container,
                 &given,

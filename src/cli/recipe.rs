@@ -5,7 +5,6 @@ use super::wheel::fail;
 use super::{Exit, Format, OutputFormat, Shell};
 use crate::config::recipe::RecipeOverview;
 use crate::diagnostic::Sink;
-use crate::plan::workspace::load_recipes;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -50,19 +49,13 @@ struct ShowArgs {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
-    let mut sink = Sink::new();
-    let recipes = match load_recipes(&shell.directories, [], &mut sink) {
-        Ok(recipes) => recipes,
-        Err(errors) => {
-            let exit = fail(shell, &errors);
-            shell.report(&sink.finish());
-            return exit;
-        }
-    };
     // A recipe that cannot be read would also be reported as unknown.
-    if sink.has_errors() {
-        return shell.report(&sink.finish());
-    }
+    let (recipes, warnings) = match shell.directories.load_recipes() {
+        Ok(loaded) => loaded,
+        Err(errors) => return fail(shell, &errors),
+    };
+    let mut sink = Sink::new();
+    sink.extend(warnings);
     let names = match &args.command {
         Command::List(_) => recipes.names(),
         Command::Show(show) => vec![show.name.as_str()],

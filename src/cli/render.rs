@@ -9,7 +9,7 @@ use std::path::{Component, Path};
 use clap::error::ErrorKind;
 
 use super::engine::{check_container_options, selected_engine};
-use super::jobs::{EngineChoice, named};
+use super::jobs::{EngineChoice, check_job_options, select_jobs};
 use super::limits::MAX_FILE_BYTES;
 use super::{Exit, Format, Shell, load, misused};
 use crate::codes::{build as codes, host};
@@ -17,8 +17,8 @@ use crate::compat::Compat;
 use crate::config::Platform;
 use crate::diagnostic::render::visible;
 use crate::diagnostic::{Diagnostic, Sink};
-use crate::exec::{self, ROOT, SOURCE_DATE, ignore_folder};
-use crate::plan::workspace::{JobSelection, ReadyJob, check_job_options, is_stdin};
+use crate::exec::{self, ROOT, SOURCE_DATE, ignore_directory};
+use crate::plan::workspace::{JobSelection, ReadyJob, is_stdin};
 use crate::recipe::container::{self, ContainerRun, DeviceAccess, EngineProgram, PROXY_VARIABLES};
 use crate::recipe::{self, Build, BuildSite, shell_variable};
 use crate::render::WindowsShell;
@@ -133,9 +133,9 @@ fn rendered(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
         ));
     }
     let compat = load::compat(shell)?;
-    let found = named(shell, compat, &options.words, sink)?;
-    let read = found
-        .jobs
+    let selection = select_jobs(shell, compat, &options.words, sink)?;
+    let read = selection
+        .jobs()
         .iter()
         .map(|ready| Path::new(&ready.job.settings.matrix));
     load::refuse_overwriting_input(
@@ -144,16 +144,17 @@ fn rendered(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
         read.chain(options.words.iter().map(Path::new)),
     )?;
     check_job_options(
-        &found.jobs,
+        selection.jobs(),
         &options.docker_arg,
-        ("--set", &options.set),
+        "--set",
+        &options.set,
         sink,
     );
     if sink.has_errors() {
         return Err(Exit::Fault);
     }
     let mut texts = Vec::new();
-    for ready in &found.jobs {
+    for ready in selection.jobs() {
         let maker = Maker {
             ready,
             options,
@@ -199,7 +200,8 @@ fn rendered(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
         .map(|(job, end, text)| (format!("{}.{end}", job.id), text))
         .collect();
     if args.kind.is_none() {
-        let text = summary(&found) + &texts.into_iter().map(|(_, text)| text).collect::<String>();
+        let text =
+            summary(&selection) + &texts.into_iter().map(|(_, text)| text).collect::<String>();
         return Ok(deliver(
             vec![("render.txt".to_owned(), text)],
             true,
@@ -207,14 +209,13 @@ fn rendered(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
             shell,
         ));
     }
-    Ok(deliver(texts, found.jobs.len() == 1, options, shell))
+    Ok(deliver(texts, selection.jobs().len() == 1, options, shell))
 }
 
 /// Returns the plan that precedes the jobs of a dry run.
-fn summary(found: &JobSelection) -> String {
-    found
-        .plan
-        .as_ref()
+fn summary(selection: &JobSelection) -> String {
+    selection
+        .plan()
         .map(|plan| render::plan(plan, &[], render::PlanDetail::Summary))
         .unwrap_or_default()
 }
@@ -307,7 +308,7 @@ impl Maker<'_> {
             site,
             &given,
         )?;
-        exec::exclude_matrix_folder(&mut build, site, &self.shell.environment.current_dir);
+        exec::exclude_matrix_directory(&mut build, site, &self.shell.environment.current_dir);
         sink.extend(std::mem::take(&mut build.warnings));
         Ok(build)
     }
@@ -352,8 +353,8 @@ impl Maker<'_> {
         let build = self.build(&BuildSite::Container, sink)?;
         let command = self.command(&build, sink).map_err(|fault| vec![fault])?;
         let job = &self.ready.job;
-        let folder = format!("{ROOT}/{}", job.id);
-        let written = render::command(&self.script_command(&folder));
+        let directory = format!("{ROOT}/{}", job.id);
+        let written = render::command(&self.script_command(&directory));
         // The container does not have this program, so checkouts are made before it starts.
         let checkouts: Vec<String> = build
             .steps
@@ -364,10 +365,11 @@ impl Maker<'_> {
         let checkouts = match checkouts.as_slice() {
             [] => String::new(),
             all => {
-                let folder = render::command(std::slice::from_ref(&folder));
+                let directory = render::command(std::slice::from_ref(&directory));
                 let all = visible(&all.join(" && "));
                 format!(
-                    "# Check out the sources first: (mkdir -p {folder} && cd {folder} && {all})\n"
+                    "# Check out the sources first: \
+                     (mkdir -p {directory} && cd {directory} && {all})\n"
                 )
             }
         };
@@ -377,11 +379,11 @@ impl Maker<'_> {
                 if recipe::is_repaired(job) {
                     words.extend([
                         "--sysroot".to_owned(),
-                        format!("{folder}/{}", recipe::LIBRARIES_FOLDER),
+                        format!("{directory}/{}", recipe::LIBRARIES_FOLDER),
                     ]);
                 }
                 words.extend(["--out", "dist"].map(str::to_owned));
-                let words = format!("{} {folder}/{}", render::command(&words), build.wheels);
+                let words = format!("{} {directory}/{}", render::command(&words), build.wheels);
                 format!("# Finish the wheel afterwards: {}\n", visible(&words))
             }
         };
@@ -392,17 +394,18 @@ impl Maker<'_> {
     }
 
     /// Returns the command that writes the script of the container, with the options of this run.
-    fn script_command(&self, folder: &str) -> Vec<String> {
+    fn script_command(&self, directory: &str) -> Vec<String> {
         let path = |path: &Path| path.display().to_string();
         let mut words = vec!["rock-matrix".to_owned()];
-        let folders = [
-            ("--compat", &self.shell.directories.compat),
-            ("--recipes", &self.shell.directories.recipes),
+        let directories = &self.shell.directories;
+        let options = [
+            ("--compat", directories.named_compat()),
+            ("--recipes", directories.named_recipes()),
         ];
         words.extend(
-            folders
+            options
                 .into_iter()
-                .filter_map(|(name, given)| Some([name.to_owned(), path(given.as_ref()?)]))
+                .filter_map(|(name, directory)| Some([name.to_owned(), path(directory?)]))
                 .flatten(),
         );
         words.extend(["render", "script"].map(str::to_owned));
@@ -427,7 +430,7 @@ impl Maker<'_> {
                 .iter()
                 .flat_map(|(name, value)| ["--set".to_owned(), format!("{name}={value}")]),
         );
-        words.extend(["--out".to_owned(), format!("{folder}/build.sh")]);
+        words.extend(["--out".to_owned(), format!("{directory}/build.sh")]);
         words
     }
 
@@ -485,9 +488,9 @@ fn deliver(texts: Vec<(String, String)>, alone: bool, options: &Options, shell: 
                 .join("\n"),
         );
     };
-    let is_folder = out.as_os_str().to_string_lossy().ends_with('/')
+    let is_directory = out.as_os_str().to_string_lossy().ends_with('/')
         || (sys::exists(out) && !sys::is_file(out));
-    let alone = alone && !is_folder;
+    let alone = alone && !is_directory;
     let mut exit = Exit::Done;
     for (name, text) in texts {
         let path = if alone { out.clone() } else { out.join(name) };
@@ -500,7 +503,7 @@ fn deliver(texts: Vec<(String, String)>, alone: bool, options: &Options, shell: 
             == Some(Component::Normal(ROOT.as_ref()));
         if is_of_jobs
             && ended == Exit::Done
-            && let Err(error) = ignore_folder(Path::new(ROOT))
+            && let Err(error) = ignore_directory(Path::new(ROOT))
         {
             shell.report(&[error.into()]);
             return Exit::Machine;

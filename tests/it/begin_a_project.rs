@@ -128,8 +128,8 @@ fn init_says_what_it_cannot_start_from() {
         .exits(1)
         .stderr;
     insta::assert_snapshot!(said, @r"
-    error[P090 no-starter]: there is no pyproject.toml or setup.py in this folder
-    help: run it in the project's folder, or without options to start with flash-attn
+    error[P090 no-starter]: there is no pyproject.toml or setup.py in this directory
+    help: run it in the project's directory, or without options to start with flash-attn
     ");
     let said = Project::new()
         .run(&["init", "--recipe", "torch"])

@@ -416,7 +416,7 @@ fn cleaning_removes_build_folders_of_sources_and_nothing_else() {
     );
     let (code, stdout, stderr) = clean(&toy, &[JOB]);
     assert!(
-        code == Some(0) && stdout.is_empty() && stderr.contains("there are no build folders; "),
+        code == Some(0) && stdout.is_empty() && stderr.contains("there are no build directories; "),
         "{stderr}"
     );
     toy.build(0, &["--continue", "auto"]);

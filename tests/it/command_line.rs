@@ -309,7 +309,7 @@ fn a_folder_of_recipes_that_is_not_there_or_empty_is_refused() {
             "{said}"
         );
         assert!(
-            said.contains("help: give a folder with recipe files"),
+            said.contains("help: give a directory with recipe files"),
             "{said}"
         );
     }

@@ -186,7 +186,7 @@ fn links_to_folders_and_to_other_artifacts_are_only_in_the_tree_to_build_against
         .exits(0)
         .stdout;
     for line in [
-        "llvm of rocm-sdk-core: a link to a folder",
+        "llvm of rocm-sdk-core: a link to a directory",
         "bin/amdclang of rocm-sdk-core: a link whose target is not in its artifact",
         "bin/gone of rocm-sdk-devel: a link whose target is not in its artifact",
         "lib/libamdhip64.so of rocm-sdk-core: another name of libamdhip64.so.7, which is included",

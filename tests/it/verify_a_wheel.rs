@@ -80,7 +80,7 @@ fn five_broken_wheels_have_five_messages() {
 
     error[W051 version-mismatch]: the version in METADATA has no label, but the filename has the label `rocm62torch2.5`
     --> flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl: flash_attn-2.8.3+rocm62torch2.5.dist-info/METADATA
-    help: set both with `rock-matrix wheel label WHEEL --local rocm62torch2.5 --replace --out DIR`
+    help: set both with `rock-matrix wheel label WHEEL rocm62torch2.5 --replace --out DIR`
 
     error[W052 torch-requirement]: `Requires-Dist: torch==2.6.0` contradicts the label, which names torch 2.5
     --> flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl: flash_attn-2.8.3+rocm62torch2.5.dist-info/METADATA

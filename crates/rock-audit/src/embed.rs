@@ -134,7 +134,7 @@ pub(crate) fn check_embedding_label(
         (false, true) => (
             format!("`{into}` contains ROCm, but the label does not say so"),
             format!(
-                "`rock-matrix wheel label WHEEL --local {} --replace`",
+                "`rock-matrix wheel label WHEEL {} --replace`",
                 LocalLabel::embedded(name.label().as_ref())
             ),
         ),

@@ -1,14 +1,21 @@
-//! Tables of a user that complement other tables row by row.
+//! Tables of a user on top of other tables.
 
 use std::collections::BTreeMap;
 
 use crate::rows::CompatTables;
 use crate::validate_tables;
 
-/// Tables in which rows of a user replace rows with the same key, and other rows are added.
+/// The tables of a user on top of those of a base, such as the built-in ones.
 ///
-/// The key of a row is the name that [`validate_tables`] gives it. The tables of SDK packages have
-/// no keys, so a user's table replaces the whole table.
+/// The user's data takes precedence:
+///
+/// - A row replaces the row of the base with the same key, at the same position. The key is the
+///   name of the row in errors of [`validate_tables`], such as `torch 2.6`.
+/// - A row with another key is appended.
+/// - Rows of the tables that only recipes use have no keys, so they are always appended.
+/// - Rows of the tables of SDK packages have no keys either. Such a table replaces the whole table
+///   of the base, unless it is empty.
+/// - A source replaces the source with the same name.
 #[derive(Debug, Clone)]
 pub struct TableOverlay {
     /// The combined tables, which are not validated yet.
@@ -18,8 +25,8 @@ pub struct TableOverlay {
 }
 
 impl TableOverlay {
-    /// Combines `base` with the tables of a user. Of two rows of the user with the same key, the
-    /// second one stays a duplicate, which is an error.
+    /// Puts the tables of a user (`own`) on top of `base`. If two rows of the user have the same
+    /// key, the second one remains as a duplicate, which [`validate_tables`] reports.
     ///
     /// ```
     /// use rock_compat_tables::{TableOverlay, rows::CompatTables};
@@ -84,13 +91,16 @@ impl TableOverlay {
     }
 }
 
+/// Empties a table without keys if the user has the same table.
 fn clear_replaced<T>(base: &mut Vec<T>, own: &[T]) {
     if !own.is_empty() {
         base.clear();
     }
 }
 
-/// Returns the rows of the user, by table, with the row of the base that each replaces.
+/// Returns, by table, the index of each row of the user that replaces a row of the base, with the
+/// index of that row. Both are in `tables`, where the user's rows come last, so that
+/// [`validate_tables`] reports the former as a duplicate.
 fn replacements(
     tables: &CompatTables,
     base_counts: &BTreeMap<String, usize>,

@@ -26,7 +26,12 @@ impl Sink {
     }
 
     /// Adds a diagnostic. More than 1,000 are only counted; [`Self::finish`] reports the number.
+    /// The note with the number of another sink adds to the number of this one.
     pub fn push(&mut self, diagnostic: Diagnostic) {
+        if let Some(count) = dropped_count(&diagnostic) {
+            self.dropped += count;
+            return;
+        }
         let is_error = diagnostic.is_error();
         self.errors += usize::from(is_error);
         self.warnings += usize::from(diagnostic.severity == Severity::Warning);
@@ -121,6 +126,14 @@ impl Sink {
     }
 }
 
+/// Returns the number in the note of [`Sink::finish`]; `None` for another diagnostic.
+fn dropped_count(diagnostic: &Diagnostic) -> Option<usize> {
+    if diagnostic.code != &MORE_FAULTS {
+        return None;
+    }
+    diagnostic.message.split(' ').next()?.parse().ok()
+}
+
 impl Extend<Diagnostic> for Sink {
     fn extend<T: IntoIterator<Item = Diagnostic>>(&mut self, iter: T) {
         iter.into_iter()
@@ -159,5 +172,12 @@ mod tests {
             "7 more diagnostics are not shown"
         );
         assert_eq!(found.last().unwrap().code, &super::MORE_FAULTS);
+        let mut outer = Sink::new();
+        outer.push(Diagnostic::new(&codes::IDLE_ENTRY, "a warning"));
+        outer.extend(found);
+        assert_eq!(
+            outer.finish().last().unwrap().message,
+            "8 more diagnostics are not shown"
+        );
     }
 }

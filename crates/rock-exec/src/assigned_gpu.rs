@@ -56,22 +56,22 @@ mod tests {
 
     #[test]
     fn the_gpu_that_a_runner_assigned_is_read_when_it_is_there() {
-        let folder = tempfile::tempdir().unwrap();
-        assert_eq!(assigned_gpu(folder.path()).unwrap(), None);
+        let directory = tempfile::tempdir().unwrap();
+        assert_eq!(assigned_gpu(directory.path()).unwrap(), None);
         // Pods without an assignment have an empty file.
-        std::fs::write(folder.path().join("gha-render-devices"), "\n").unwrap();
-        assert_eq!(assigned_gpu(folder.path()).unwrap(), None);
+        std::fs::write(directory.path().join("gha-render-devices"), "\n").unwrap();
+        assert_eq!(assigned_gpu(directory.path()).unwrap(), None);
         std::fs::write(
-            folder.path().join("gha-render-devices"),
+            directory.path().join("gha-render-devices"),
             "--device /dev/dri/renderD129\n",
         )
         .unwrap();
         std::fs::write(
-            folder.path().join("gha-gpu-isolation-settings"),
+            directory.path().join("gha-gpu-isolation-settings"),
             "ROCR_VISIBLE_DEVICES=1\n",
         )
         .unwrap();
-        let file = folder
+        let file = directory
             .path()
             .join("gha-gpu-isolation-settings")
             .display()
@@ -80,21 +80,25 @@ mod tests {
             env_file: Some(file),
             render_nodes: vec!["/dev/dri/renderD129".to_owned()],
         };
-        assert_eq!(assigned_gpu(folder.path()).unwrap(), Some(expected));
+        assert_eq!(assigned_gpu(directory.path()).unwrap(), Some(expected));
     }
 
     #[test]
     fn a_list_of_devices_past_its_limit_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
         let most = usize::try_from(MAX_DEVICES_BYTES).unwrap();
         let write = |bytes: usize| {
-            std::fs::write(folder.path().join("gha-render-devices"), " ".repeat(bytes)).unwrap();
+            std::fs::write(
+                directory.path().join("gha-render-devices"),
+                " ".repeat(bytes),
+            )
+            .unwrap();
         };
         write(most);
-        assert_eq!(assigned_gpu(folder.path()).unwrap(), None);
+        assert_eq!(assigned_gpu(directory.path()).unwrap(), None);
         write(most + 1);
         assert!(
-            assigned_gpu(folder.path())
+            assigned_gpu(directory.path())
                 .unwrap_err()
                 .message
                 .contains("larger than 4096 bytes")
@@ -122,10 +126,10 @@ mod tests {
             assert!(render_nodes(text).is_err(), "{text}");
         }
         // G364
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("gha-render-devices"), "--privileged").unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join("gha-render-devices"), "--privileged").unwrap();
         assert_eq!(
-            assigned_gpu(folder.path()).unwrap_err().message,
+            assigned_gpu(directory.path()).unwrap_err().message,
             "`--privileged` is not a device below `/dev/dri`"
         );
     }

@@ -1,6 +1,6 @@
 //! The result of a build.
 
-use super::folder::LockedFolder;
+use super::job_directory::LockedDirectory;
 use super::prepared_build::PreparedBuild;
 use super::record::BuildRecord;
 use super::session::FinishedBuild;
@@ -25,7 +25,7 @@ pub struct BuildReport {
     /// The reason why the record of delivered or rejected wheels could not be written.
     pub record_error: Option<Diagnostic>,
     /// Keeps the job directory locked.
-    _locked: LockedFolder,
+    _locked: LockedDirectory,
 }
 
 impl BuildReport {
@@ -61,7 +61,7 @@ impl PreparedBuild<'_> {
             disk_after_bytes: record.disk_after_bytes.unwrap_or_default(),
             wheel_bytes: record.wheels.iter().map(|wheel| wheel.size_bytes).sum(),
         };
-        let path = self.folder.path().join(MEASURED_FILE);
+        let path = self.directory.path().join(MEASURED_FILE);
         let written = sys::replace_file(&path, measurements.to_json().as_bytes());
         (measurements, written.err().map(Diagnostic::from))
     }

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::folder::{JobFolder, OpenFolderError, SOURCES};
+use super::job_directory::{JobDirectory, OpenDirectoryError, SOURCES};
 use rock_sys::{self as sys, DirectoryEntry, DirectoryEntryKind, Environment};
 
 /// The name of build directories.
@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A build directory of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct BuildFolder {
+pub(crate) struct BuildDirectory {
     /// The path of the directory.
     pub(crate) path: PathBuf,
     /// Its size in bytes; 0 if it is kept.
@@ -34,17 +34,17 @@ pub(crate) struct BuildFolder {
 ///
 /// # Errors
 /// If a directory cannot be read.
-pub(crate) fn build_folders(
-    folder: &JobFolder,
+pub(crate) fn build_directories(
+    directory: &JobDirectory,
     environment: &Environment,
-) -> Result<Option<Vec<BuildFolder>>, OpenFolderError> {
-    if !sys::exists(folder.path()) {
+) -> Result<Option<Vec<BuildDirectory>>, OpenDirectoryError> {
+    if !sys::exists(directory.path()) {
         return Ok(None);
     }
-    folder.at(SOURCES).check()?;
+    directory.at(SOURCES).check()?;
     let mut found = Vec::new();
-    for source in folders_in(&folder.path().join(SOURCES))? {
-        let below = folders_in(&source)?
+    for source in directories_in(&directory.path().join(SOURCES))? {
+        let below = directories_in(&source)?
             .into_iter()
             .filter(|path| !path.ends_with(BUILD) && !path.ends_with(".git"));
         for parent in std::iter::once(source.clone()).chain(below) {
@@ -56,7 +56,7 @@ pub(crate) fn build_folders(
                 } else {
                     sys::disk_usage(&path)?
                 };
-                found.push(BuildFolder { path, bytes, kept });
+                found.push(BuildDirectory { path, bytes, kept });
             }
         }
     }
@@ -67,22 +67,22 @@ pub(crate) fn build_folders(
 ///
 /// # Errors
 /// If a build of the job is running, or the system refuses.
-pub(crate) fn remove_build_folders(
-    folder: &JobFolder,
-    found: &[BuildFolder],
-) -> Result<(), OpenFolderError> {
-    let _lock = folder.lock()?;
+pub(crate) fn remove_build_directories(
+    directory: &JobDirectory,
+    found: &[BuildDirectory],
+) -> Result<(), OpenDirectoryError> {
+    let _lock = directory.lock()?;
     for one in found.iter().filter(|one| one.kept.is_none()) {
-        folder
-            .at(one.path.strip_prefix(folder.path()).unwrap_or(&one.path))
+        directory
+            .at(one.path.strip_prefix(directory.path()).unwrap_or(&one.path))
             .remove()?;
     }
     Ok(())
 }
 
 /// Returns the subdirectories of a directory, without symlinks; empty if it does not exist.
-fn folders_in(folder: &Path) -> Result<Vec<PathBuf>, OpenFolderError> {
-    let entries = sys::read_entries(folder)?
+fn directories_in(directory: &Path) -> Result<Vec<PathBuf>, OpenDirectoryError> {
+    let entries = sys::read_entries(directory)?
         .into_iter()
         .filter(|DirectoryEntry { kind, .. }| *kind == DirectoryEntryKind::Directory);
     Ok(entries
@@ -96,7 +96,7 @@ fn kept(
     source: &Path,
     build: &Path,
     environment: &Environment,
-) -> Result<Option<&'static str>, OpenFolderError> {
+) -> Result<Option<&'static str>, OpenDirectoryError> {
     if !has_mark(build)? {
         return Ok(Some("it does not contain files of a build tool"));
     }
@@ -123,9 +123,9 @@ fn kept(
 }
 
 /// Whether a build tool left a marker in the directory or one level below.
-fn has_mark(build: &Path) -> Result<bool, OpenFolderError> {
-    let is_marked = |folder: &Path| MARKS.iter().any(|mark| sys::exists(&folder.join(mark)));
-    let inside = folders_in(build)?;
+fn has_mark(build: &Path) -> Result<bool, OpenDirectoryError> {
+    let is_marked = |directory: &Path| MARKS.iter().any(|mark| sys::exists(&directory.join(mark)));
+    let inside = directories_in(build)?;
     let of_setuptools = |path: &PathBuf| {
         let name = path
             .file_name()
@@ -143,14 +143,14 @@ fn has_mark(build: &Path) -> Result<bool, OpenFolderError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BuildFolder, build_folders};
-    use crate::JobFolder;
+    use super::{BuildDirectory, build_directories};
+    use crate::JobDirectory;
     use rock_sys::{self as sys, Environment};
 
     #[test]
-    fn only_folders_that_a_build_tool_made_may_go() {
+    fn only_directories_that_a_build_tool_made_may_go() {
         let base = tempfile::tempdir().unwrap();
-        let job = JobFolder::new(base.path(), "torch-1").unwrap();
+        let job = JobDirectory::new(base.path(), "torch-1").unwrap();
         let file =
             |path: &str| sys::write_atomic(&job.path().join("src").join(path), b"x").unwrap();
         file("torch/build/CMakeCache.txt");
@@ -164,12 +164,12 @@ mod tests {
             job.path().join("src/apex/build"),
         )
         .unwrap();
-        let found = build_folders(&job, &Environment::default())
+        let found = build_directories(&job, &Environment::default())
             .unwrap()
             .unwrap();
         let told: Vec<(String, bool)> = found
             .iter()
-            .map(|BuildFolder { path, kept, .. }| {
+            .map(|BuildDirectory { path, kept, .. }| {
                 let path = path.strip_prefix(job.path()).unwrap().display().to_string();
                 (path, kept.is_none())
             })
@@ -181,28 +181,31 @@ mod tests {
             ("src/vision/build", false),
         ];
         assert_eq!(told, expect.map(|(path, goes)| (path.to_owned(), goes)));
-        let none = JobFolder::new(base.path(), "other").unwrap();
-        assert_eq!(build_folders(&none, &Environment::default()).unwrap(), None);
+        let none = JobDirectory::new(base.path(), "other").unwrap();
+        assert_eq!(
+            build_directories(&none, &Environment::default()).unwrap(),
+            None
+        );
     }
 
     #[test]
-    fn a_folder_of_a_checkout_that_git_tracks_stays() {
+    fn a_directory_of_a_checkout_that_git_tracks_stays() {
         let base = tempfile::tempdir().unwrap();
-        let job = JobFolder::new(base.path(), "torch-1").unwrap();
+        let job = JobDirectory::new(base.path(), "torch-1").unwrap();
         let source = job.path().join("src/torch");
         sys::write_atomic(&source.join("build/CMakeCache.txt"), b"x").unwrap();
         let environment = Environment::snapshot();
         let git = sys::find_program("git", &environment).unwrap();
-        let folder = source.display().to_string();
+        let directory = source.display().to_string();
         let run = |words: &[&str]| {
-            let all = [&["-C", &folder, "-c", "core.hooksPath=/dev/null"], words].concat();
+            let all = [&["-C", &directory, "-c", "core.hooksPath=/dev/null"], words].concat();
             assert!(
                 sys::probe(&git, &all, &environment, super::PATIENCE).succeeded,
                 "{words:?}"
             );
         };
         run(&["init"]);
-        let kept = || build_folders(&job, &environment).unwrap().unwrap()[0].kept;
+        let kept = || build_directories(&job, &environment).unwrap().unwrap()[0].kept;
         assert_eq!(kept(), None);
         run(&["add", "-f", "build/CMakeCache.txt"]);
         assert_eq!(kept(), Some("git tracks files in it"));

@@ -49,11 +49,11 @@ pub enum CollectError {
 /// # Errors
 /// If their number is not `wanted`.
 pub fn collect(
-    folder: &Path,
+    directory: &Path,
     wheels: &str,
     wanted: usize,
 ) -> Result<Vec<CollectedWheel>, CollectError> {
-    let found = sys::glob(folder, wheels)?;
+    let found = sys::glob(directory, wheels)?;
     let name = |path: &PathBuf| {
         path.file_name()
             .unwrap_or_default()
@@ -211,29 +211,29 @@ mod tests {
 
     #[test]
     fn as_many_wheels_as_are_wanted_are_collected() {
-        let folder = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
         assert!(
-            matches!(collect(folder.path(), "dist/*.whl", 1), Err(CollectError::Count { found, .. }) if found.is_empty())
+            matches!(collect(directory.path(), "dist/*.whl", 1), Err(CollectError::Count { found, .. }) if found.is_empty())
         );
         for name in ["a.whl", "b.whl"] {
-            sys::write_atomic(&folder.path().join("dist").join(name), b"x").unwrap();
+            sys::write_atomic(&directory.path().join("dist").join(name), b"x").unwrap();
         }
         assert!(
-            matches!(collect(folder.path(), "dist/*.whl", 1), Err(CollectError::Count { found, .. }) if found == ["a.whl", "b.whl"])
+            matches!(collect(directory.path(), "dist/*.whl", 1), Err(CollectError::Count { found, .. }) if found == ["a.whl", "b.whl"])
         );
         assert_eq!(
-            collect(folder.path(), "dist/a*.whl", 1).unwrap()[0].name,
+            collect(directory.path(), "dist/a*.whl", 1).unwrap()[0].name,
             "a.whl"
         );
-        assert_eq!(collect(folder.path(), "dist/*.whl", 2).unwrap().len(), 2);
+        assert_eq!(collect(directory.path(), "dist/*.whl", 2).unwrap().len(), 2);
     }
 
     #[test]
     fn of_several_wheels_all_are_copied_or_none() {
-        let folder = tempfile::tempdir().unwrap();
-        let out = folder.path().join("out");
+        let directory = tempfile::tempdir().unwrap();
+        let out = directory.path().join("out");
         let wheel = |name: &str| CollectedWheel {
-            path: folder.path().join(name),
+            path: directory.path().join(name),
             name: name.to_owned(),
         };
         let wheels = [wheel("a.whl"), wheel("b.whl")];

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::engine_failure::{EngineErrorKind, EngineFailure};
-use super::folder::JobFolder;
 use super::host_env::MARK;
+use super::job_directory::JobDirectory;
 use super::record::{BuildRecord, StageState};
 use super::run::{BuildEvent, RunRequest, Watchdog, brief, missing_outputs};
 use super::runner::StepExecutor;
@@ -46,7 +46,7 @@ pub struct ContainerSetup<'a> {
 
 /// The progress of the script, as observed from its output.
 struct ScriptProgress<'a> {
-    folder: &'a JobFolder,
+    directory: &'a JobDirectory,
     steps: &'a [Step],
     current: Option<usize>,
     /// The stage that failed before the `finally` stages ran, with an excerpt of its output.
@@ -86,7 +86,7 @@ pub fn run_container(
     }
     let count = order.steps.len();
     let mut seen = ScriptProgress {
-        folder: order.folder,
+        directory: order.directory,
         steps: order.steps,
         current: None,
         failed: None,
@@ -126,23 +126,23 @@ pub fn run_container(
         runner.ask(&containment.remove);
     }
     let (uid, _) = sys::effective_ids();
-    if uid != 0 && sys::has_foreign_files(order.folder.path(), uid).unwrap_or(false) {
+    if uid != 0 && sys::has_foreign_files(order.directory.path(), uid).unwrap_or(false) {
         runner.ask(&containment.give_back);
     }
     record.image_digest = runner.ask(&containment.inspect);
     let end = match (run, lost_log) {
-        (_, Some(error)) => BuildEnd::File(FileError::new("write", &order.folder.log(), error)),
+        (_, Some(error)) => BuildEnd::File(FileError::new("write", &order.directory.log(), error)),
         (Err(error), None) => BuildEnd::Engine(not_started(containment, &error)),
         (Ok(_), None) if was_ended => watch.end(seen.stage().unwrap_or(first)),
         (Ok(ProcessStatus::Code(0)), None) => order
-            .folder
+            .directory
             .check()
             .map_or_else(BuildEnd::File, |()| BuildEnd::Done),
         (Ok(status), None) => failure(order, containment, &seen, &transcript, status),
     };
     let is_marked = seen
         .stage()
-        .is_some_and(|stage| order.folder.is_done(stage));
+        .is_some_and(|stage| order.directory.is_done(stage));
     seen.close(
         runner.clock(),
         if is_marked || matches!(end, BuildEnd::Done) {
@@ -153,7 +153,7 @@ pub fn run_container(
         tell,
     );
     note_stages(order, record, &seen, &end);
-    match record.save(&order.folder.record()) {
+    match record.save(&order.directory.record()) {
         Err(error) if matches!(end, BuildEnd::Done) => BuildEnd::File(error),
         _ => end,
     }
@@ -168,7 +168,7 @@ pub(super) fn unusable(
 ) -> Option<EngineFailure> {
     let program = containment.engine.program();
     let argv = [program, "version"].map(str::to_owned).into();
-    let mut said = Vec::new();
+    let mut output = Vec::new();
     let invocation = Invocation {
         argv,
         current_dir: "/".into(),
@@ -176,7 +176,7 @@ pub(super) fn unusable(
     };
     let status = runner.run(&invocation, &mut |clock, heard| {
         if let ProcessEvent::Output(bytes) = heard {
-            said.extend_from_slice(bytes);
+            output.extend_from_slice(bytes);
         }
         if clock() > ENGINE_PATIENCE {
             Control::Kill
@@ -187,18 +187,18 @@ pub(super) fn unusable(
     match status {
         Err(error @ ProcessError::ProgramNotFound(_)) => Some(not_started(containment, &error)),
         Ok(status) if status != ProcessStatus::Code(0) => {
-            let said: Vec<String> = String::from_utf8_lossy(&said)
+            let output: Vec<String> = String::from_utf8_lossy(&output)
                 .lines()
                 .map(str::to_owned)
                 .collect();
-            let trouble = EngineErrorKind::of(&said, &status.to_string());
+            let kind = EngineErrorKind::of(&output, &status.to_string());
             let fault = EngineFailure {
                 engine: program.to_owned(),
                 image: containment.image.to_owned(),
-                trouble,
-                said,
+                kind,
+                output,
             };
-            (fault.trouble == EngineErrorKind::Unreachable).then_some(fault)
+            (fault.kind == EngineErrorKind::Unreachable).then_some(fault)
         }
         _ => None,
     }
@@ -209,14 +209,17 @@ fn prepare(
     containment: &ContainerSetup<'_>,
     record: &mut BuildRecord,
 ) -> Result<(std::fs::File, Invocation), FileError> {
-    sys::replace_file(&order.folder.script(), containment.script.as_bytes())?;
+    sys::replace_file(&order.directory.script(), containment.script.as_bytes())?;
     for step in &order.steps[order.from..] {
-        order.folder.done(&step.stage).remove()?;
+        order.directory.done(&step.stage).remove()?;
     }
-    let log = order.folder.open_log()?;
+    let log = order.directory.open_log()?;
     let mut invocation = Invocation {
-        current_dir: order.folder.path().to_owned(),
-        mark: Some((MARK.to_owned(), order.folder.path().display().to_string())),
+        current_dir: order.directory.path().to_owned(),
+        mark: Some((
+            MARK.to_owned(),
+            order.directory.path().display().to_string(),
+        )),
         stop_command: containment.remove.clone(),
         argv: containment.argv.clone(),
         remove_env: vec![CAP.to_owned()],
@@ -233,7 +236,7 @@ fn prepare(
     if let Some(stage) = record.stages.get_mut(order.from) {
         stage.state = StageState::Running;
     }
-    record.save(&order.folder.record())?;
+    record.save(&order.directory.record())?;
     Ok((log, invocation))
 }
 
@@ -241,11 +244,11 @@ fn not_started(containment: &ContainerSetup<'_>, error: &ProcessError) -> Engine
     EngineFailure {
         engine: containment.engine.program().to_owned(),
         image: containment.image.to_owned(),
-        trouble: match error {
+        kind: match error {
             ProcessError::ProgramNotFound(_) => EngineErrorKind::NoProgram,
             other => EngineErrorKind::Other(other.to_string()),
         },
-        said: Vec::new(),
+        output: Vec::new(),
     }
 }
 
@@ -262,13 +265,13 @@ fn failure(
     };
     let tail = &output.tail;
     let Some(step) = number.map(|number| &order.steps[number]) else {
-        let trouble = EngineErrorKind::of(tail, &status.to_string());
+        let kind = EngineErrorKind::of(tail, &status.to_string());
         let engine = containment.engine.program().to_owned();
         return BuildEnd::Engine(EngineFailure {
             engine,
             image: containment.image.to_owned(),
-            trouble,
-            said: output.tail,
+            kind,
+            output: output.tail,
         });
     };
     let complains = |output: &StepOutput| {
@@ -282,8 +285,8 @@ fn failure(
     };
     let late = format!("== {}: more than ", step.stage);
     let is_late = tail.iter().any(|line| line.starts_with(&late));
-    let trouble = match (outputs, step.timeout_s) {
-        (Ok(Some(trouble)), _) => trouble,
+    let kind = match (outputs, step.timeout_s) {
+        (Ok(Some(kind)), _) => kind,
         (_, Some(seconds)) if is_late => StepErrorKind::TimedOut(seconds),
         _ => StepErrorKind::Ended(status.to_string()),
     };
@@ -291,7 +294,7 @@ fn failure(
     BuildEnd::Failed(StepError {
         stage: step.stage.clone(),
         command,
-        trouble,
+        kind,
         output,
     })
 }
@@ -307,7 +310,7 @@ fn note_stages(
         let stage = &mut record.stages[number];
         (stage.seconds, stage.tries) = (seen.seconds[number], seen.tries[number]);
         stage.state = match end {
-            _ if order.folder.is_done(&step.stage) => StageState::Done,
+            _ if order.directory.is_done(&step.stage) => StageState::Done,
             BuildEnd::Done => StageState::Done,
             BuildEnd::Capped(at) | BuildEnd::Stopped(_, at) if *at == step.stage => {
                 StageState::Stopped
@@ -318,7 +321,7 @@ fn note_stages(
         stage.ended = match end {
             BuildEnd::Failed(StepError {
                 stage,
-                trouble: StepErrorKind::Ended(how),
+                kind: StepErrorKind::Ended(how),
                 ..
             }) if *stage == step.stage => Some(how.clone()),
             _ => None,
@@ -359,7 +362,7 @@ impl ScriptProgress<'_> {
         tell: &mut dyn FnMut(BuildEvent<'_>),
     ) {
         if self.current != Some(number) {
-            let is_done = |before: &usize| self.folder.is_done(&self.steps[*before].stage);
+            let is_done = |before: &usize| self.directory.is_done(&self.steps[*before].stage);
             let failed = self
                 .current
                 .filter(|before| self.steps[number].finally && !is_done(before));
@@ -429,7 +432,7 @@ mod tests {
         prepare: impl Fn(&Signals),
     ) -> Run {
         let base = tempfile::tempdir().unwrap();
-        let folder = JobFolder::new(base.path(), "job").unwrap();
+        let directory = JobDirectory::new(base.path(), "job").unwrap();
         let step = |stage: &str| Step {
             stage: stage.into(),
             argv: vec!["make".into(), stage.into()],
@@ -457,9 +460,10 @@ mod tests {
             cap: Some(TimeCap { at_s: 600 }),
             ..RunLimits::default()
         };
-        let (folder, surroundings, masks, signals) = (&folder, &surroundings, &masks, &signals);
+        let (directory, surroundings, masks, signals) =
+            (&directory, &surroundings, &masks, &signals);
         let order = RunRequest {
-            folder,
+            directory,
             steps: &steps,
             from,
             surroundings,
@@ -505,7 +509,7 @@ mod tests {
                     events.push(format!("{number}/{of} {stage}"));
                     if number == 1 || number == from + 1 {
                         for stage in done {
-                            sys::write_atomic(&order.folder.done(stage).path(), b"").unwrap();
+                            sys::write_atomic(&order.directory.done(stage).path(), b"").unwrap();
                         }
                     }
                 }
@@ -523,7 +527,7 @@ mod tests {
             },
         );
         assert_eq!(
-            sys::read_text(&folder.script(), 99).unwrap(),
+            sys::read_text(&directory.script(), 99).unwrap(),
             "echo script\n"
         );
         Run {
@@ -596,7 +600,7 @@ mod tests {
             (fault.stage.as_str(), fault.command.as_str()),
             ("build", "make build")
         );
-        assert_eq!(fault.trouble, StepErrorKind::Ended("exit status 2".into()));
+        assert_eq!(fault.kind, StepErrorKind::Ended("exit status 2".into()));
         assert_eq!(fault.output.tail, ["cc: no", "== build: failed with 2"]);
         assert_eq!(
             states(&failed),
@@ -611,7 +615,7 @@ mod tests {
             |_| {},
         );
         assert!(
-            matches!(&engine.end, BuildEnd::Engine(fault) if fault.trouble == EngineErrorKind::NoDevice)
+            matches!(&engine.end, BuildEnd::Engine(fault) if fault.kind == EngineErrorKind::NoDevice)
         );
         assert_eq!(states(&engine), [StageState::Waiting; 3]);
     }
@@ -648,7 +652,7 @@ mod tests {
             |_| {},
         );
         assert!(
-            matches!(late.end, BuildEnd::Failed(fault) if fault.trouble == StepErrorKind::TimedOut(60))
+            matches!(late.end, BuildEnd::Failed(fault) if fault.kind == StepErrorKind::TimedOut(60))
         );
         let missing = run(
             0,
@@ -659,7 +663,7 @@ mod tests {
             |_| {},
         );
         assert!(
-            matches!(missing.end, BuildEnd::Failed(fault) if matches!(fault.trouble, StepErrorKind::Outputs { .. }))
+            matches!(missing.end, BuildEnd::Failed(fault) if matches!(fault.kind, StepErrorKind::Outputs { .. }))
         );
     }
 

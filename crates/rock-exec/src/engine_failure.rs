@@ -16,9 +16,9 @@ pub struct EngineFailure {
     /// The requested image.
     pub image: String,
     /// The kind of error.
-    pub trouble: EngineErrorKind,
+    pub kind: EngineErrorKind,
     /// The output of the engine, by line.
-    pub said: Vec<String>,
+    pub output: Vec<String>,
 }
 
 /// The kind of error that an engine reports.
@@ -43,8 +43,8 @@ pub enum EngineErrorKind {
 impl EngineErrorKind {
     /// Classifies the last lines of an engine that started no container; `status` is its exit
     /// status.
-    pub fn of(said: &[String], status: &str) -> Self {
-        let text = said.join("\n").to_lowercase();
+    pub fn of(output: &[String], status: &str) -> Self {
+        let text = output.join("\n").to_lowercase();
         let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
         let unreachable = [
             "cannot connect to the docker daemon",
@@ -84,7 +84,7 @@ impl EngineErrorKind {
 impl EngineFailure {
     pub fn diagnostic(&self, context: &MessageContext<'_>) -> Diagnostic {
         let (engine, image) = (&self.engine, &self.image);
-        let (code, message, help) = match &self.trouble {
+        let (code, message, help) = match &self.kind {
             EngineErrorKind::NoProgram => (
                 &codes::ENGINE_MISSING,
                 format!("`{engine}` is not installed"),
@@ -134,14 +134,14 @@ impl EngineFailure {
             ),
         };
         let mut diagnostic = Diagnostic::new(code, message);
-        if !self.said.is_empty() {
+        if !self.output.is_empty() {
             diagnostic = diagnostic.note(format!(
                 "the output of {engine} was\n{}",
-                self.said.join("\n")
+                self.output.join("\n")
             ));
         }
         if !matches!(
-            self.trouble,
+            self.kind,
             EngineErrorKind::NoProgram | EngineErrorKind::Unreachable
         ) {
             diagnostic = diagnostic.note(format!("the complete log is in {}", context.log));
@@ -154,14 +154,14 @@ impl EngineFailure {
 mod tests {
     use super::*;
 
-    fn check(said: &str) -> &'static str {
-        let said: Vec<String> = said.lines().map(str::to_owned).collect();
-        let trouble = EngineErrorKind::of(&said, "exit status 125");
+    fn check(output: &str) -> &'static str {
+        let output: Vec<String> = output.lines().map(str::to_owned).collect();
+        let kind = EngineErrorKind::of(&output, "exit status 125");
         EngineFailure {
             engine: "docker".into(),
             image: "x:1".into(),
-            trouble,
-            said,
+            kind,
+            output,
         }
         .diagnostic(&MessageContext::default())
         .code
@@ -225,8 +225,8 @@ mod tests {
         let none = EngineFailure {
             engine: "podman".into(),
             image: "x".into(),
-            trouble: EngineErrorKind::NoProgram,
-            said: vec![],
+            kind: EngineErrorKind::NoProgram,
+            output: vec![],
         };
         assert_eq!(none.diagnostic(&MessageContext::default()).code.id, "B061");
     }

@@ -24,7 +24,7 @@ pub(super) struct FactDetector<'a> {
     pub(super) caller: CallerEnv<'a>,
     pub(super) site: &'a BuildSite,
     /// The job directory on this machine. The steps of a container see it at another path.
-    pub(super) folder: &'a Path,
+    pub(super) directory: &'a Path,
 }
 
 impl FactDetector<'_> {
@@ -99,7 +99,7 @@ impl FactDetector<'_> {
             }
             FactSource::File { path, find } => {
                 let text = match Path::new(path).strip_prefix(self.site.folder()) {
-                    Ok(rest) => PathBelow::new(self.folder, rest).read_text(MAX_FACT_FILE_BYTES),
+                    Ok(rest) => PathBelow::new(self.directory, rest).read_text(MAX_FACT_FILE_BYTES),
                     Err(_) => sys::read_text(&self.local_path(path), MAX_FACT_FILE_BYTES),
                 };
                 recipe::found(&text.ok()?, find)
@@ -115,7 +115,7 @@ impl FactDetector<'_> {
     /// Returns the path on this machine of a path that steps use.
     fn local_path(&self, path: &str) -> PathBuf {
         match Path::new(path).strip_prefix(self.site.folder()) {
-            Ok(rest) => self.folder.join(rest),
+            Ok(rest) => self.directory.join(rest),
             Err(_) => self.caller.directory().join(path),
         }
     }

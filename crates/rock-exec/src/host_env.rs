@@ -4,7 +4,7 @@ use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
-use super::folder::FACTS;
+use super::job_directory::FACTS;
 use super::limits::MAX_ANSWER_BYTES;
 use rock_host::{HostFacts, build_memory_bytes, build_threads};
 use rock_names::Digest;
@@ -47,7 +47,7 @@ impl<'a> HostEnv<'a> {
 }
 
 /// Returns the process of a step in a job directory.
-pub fn invocation(step: &Step, folder: &Path, surroundings: &HostEnv<'_>) -> Invocation {
+pub fn invocation(step: &Step, directory: &Path, surroundings: &HostEnv<'_>) -> Invocation {
     let mut set = step.env.clone();
     for (name, extend) in &step.env_extend {
         set.insert(
@@ -58,12 +58,12 @@ pub fn invocation(step: &Step, folder: &Path, surroundings: &HostEnv<'_>) -> Inv
     for (name, only) in step
         .env_if
         .iter()
-        .filter(|(_, only)| !answer(&only.fact, folder).is_empty())
+        .filter(|(_, only)| !answer(&only.fact, directory).is_empty())
     {
         set.insert(name.clone(), only.value.clone());
     }
     let caller = surroundings.environment.current_dir.display().to_string();
-    let fill = |text: &mut String| fill(text, folder, &caller);
+    let fill = |text: &mut String| fill(text, directory, &caller);
     set.values_mut().for_each(fill);
     if let Some(jobs) = &step.jobs {
         let inherited = surroundings.environment.get(&jobs.variable);
@@ -80,11 +80,11 @@ pub fn invocation(step: &Step, folder: &Path, surroundings: &HostEnv<'_>) -> Inv
         .is_some_and(|text| !text.is_empty());
     if !is_given && !step.env_remove.iter().any(|name| name == SOURCE_DATE) {
         set.entry(SOURCE_DATE.to_owned())
-            .or_insert_with(|| source_date_s(folder).to_string());
+            .or_insert_with(|| source_date_s(directory).to_string());
     }
     let is_there = |word: &&String| {
         step.optional_word(word)
-            .is_none_or(|fact| !answer(fact, folder).is_empty())
+            .is_none_or(|fact| !answer(fact, directory).is_empty())
     };
     let mut argv: Vec<String> = step.argv.iter().filter(is_there).cloned().collect();
     let mut cwd = step.cwd.clone();
@@ -99,22 +99,22 @@ pub fn invocation(step: &Step, folder: &Path, surroundings: &HostEnv<'_>) -> Inv
         set_env: set,
         remove_env: step.env_remove.clone(),
         current_dir: if cwd.is_empty() {
-            folder.to_owned()
+            directory.to_owned()
         } else {
-            folder.join(&cwd)
+            directory.join(&cwd)
         },
-        mark: Some((MARK.to_owned(), folder.display().to_string())),
+        mark: Some((MARK.to_owned(), directory.display().to_string())),
         ..Invocation::default()
     }
 }
 
 /// Returns the digest of the current values of the deferred facts that a step needs; empty if it
 /// needs none.
-pub(super) fn answers(step: &Step, folder: &Path) -> String {
+pub(super) fn answers(step: &Step, directory: &Path) -> String {
     let taken: Vec<_> = step
         .needs()
         .into_iter()
-        .map(|fact| (fact, answer(fact, folder)))
+        .map(|fact| (fact, answer(fact, directory)))
         .collect();
     let digest =
         |taken| Digest::new(Sha256::digest(serde_json::json!(taken).to_string().as_bytes()).into());
@@ -126,16 +126,16 @@ pub(super) fn answers(step: &Step, folder: &Path) -> String {
 }
 
 /// Returns the value of a deferred fact that an earlier step detected; empty if there is none.
-fn answer(fact: &str, folder: &Path) -> String {
-    PathBelow::new(folder, Path::new(FACTS).join(fact))
+fn answer(fact: &str, directory: &Path) -> String {
+    PathBelow::new(directory, Path::new(FACTS).join(fact))
         .read_text(MAX_ANSWER_BYTES)
         .unwrap_or_default()
 }
 
 /// Returns the time of archives, in seconds since 1970-01-01 UTC: that of the newest commit among
 /// the sources, else the earliest that a zip archive can store.
-pub fn source_date_s(folder: &Path) -> i64 {
-    let notes = sys::glob(folder, recipe::SOURCE_DATES).unwrap_or_default();
+pub fn source_date_s(directory: &Path) -> i64 {
+    let notes = sys::glob(directory, recipe::SOURCE_DATES).unwrap_or_default();
     let name = |path: &Path| {
         path.file_name()
             .and_then(|name| name.to_str())
@@ -143,18 +143,18 @@ pub fn source_date_s(folder: &Path) -> i64 {
     };
     let dates = notes
         .iter()
-        .filter_map(|path| answer(&name(path)?, folder).trim().parse().ok());
+        .filter_map(|path| answer(&name(path)?, directory).trim().parse().ok());
     dates.max().unwrap_or(recipe::FIRST_DATE_S)
 }
 
 /// Replaces the shell variables that a script would have by the caller's directory and the deferred
 /// facts of earlier steps.
-fn fill(text: &mut String, folder: &Path, caller: &str) {
+fn fill(text: &mut String, directory: &Path, caller: &str) {
     if !text.contains(SHELL_VARIABLE) {
         return;
     }
     let part = |(number, part): (usize, &str)| match part.strip_prefix(LATE) {
-        Some(fact) if number % 2 == 1 => answer(fact, folder),
+        Some(fact) if number % 2 == 1 => answer(fact, directory),
         None if number % 2 == 1 && part == CALLER_VARIABLE => caller.to_owned(),
         _ => part.to_owned(),
     };
@@ -212,11 +212,11 @@ mod tests {
 
     #[test]
     fn an_answer_at_the_limit_is_read_and_a_larger_one_is_not() {
-        let folder = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
         let read = |bytes: u64| {
             let text = vec![b'x'; usize::try_from(bytes).unwrap()];
-            sys::write_atomic(&folder.path().join("facts/root"), &text).unwrap();
-            answer("root", folder.path()).len() as u64
+            sys::write_atomic(&directory.path().join("facts/root"), &text).unwrap();
+            answer("root", directory.path()).len() as u64
         };
         assert_eq!(
             (read(MAX_ANSWER_BYTES), read(MAX_ANSWER_BYTES + 1)),
@@ -226,9 +226,9 @@ mod tests {
 
     #[test]
     fn what_earlier_steps_found_stands_where_a_script_has_its_variables() {
-        let folder = tempfile::tempdir().unwrap();
-        sys::write_atomic(&folder.path().join("facts/root"), b"/opt/rocm").unwrap();
-        sys::write_atomic(&folder.path().join("facts/math"), b"").unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        sys::write_atomic(&directory.path().join("facts/root"), b"/opt/rocm").unwrap();
+        sys::write_atomic(&directory.path().join("facts/math"), b"").unwrap();
         let root = rock_recipe::shell_variable(&late_name("root"));
         let only = |fact: &str| OnlyIf {
             fact: fact.into(),
@@ -254,7 +254,7 @@ mod tests {
             threads: 1,
             memory_tenths_gib: 10,
         };
-        let found = invocation(&step, folder.path(), &surroundings);
+        let found = invocation(&step, directory.path(), &surroundings);
         assert_eq!(found.argv, ["make", "-I/opt/rocm/include"]);
         let set: Vec<_> = found
             .set_env

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::clean::{build_folders, remove_build_folders};
-use super::folder::{JobFolder, OpenFolderError, ROOT, freed_by_cleaning};
+use super::clean::{build_directories, remove_build_directories};
+use super::job_directory::{JobDirectory, OpenDirectoryError, ROOT, freed_by_cleaning};
 use rock_sys::{self as sys, Environment, FileError};
 
 /// Cleans jobs of the working directory.
@@ -19,14 +19,14 @@ pub struct JobCleaner<'e> {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CleanedJob {
     /// The directories that were removed, or would be.
-    pub removed: Vec<RemovedFolder>,
+    pub removed: Vec<RemovedDirectory>,
     /// The build directories that were kept, with the reason.
     pub kept: Vec<(PathBuf, &'static str)>,
 }
 
 /// A directory that was removed, or would be removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RemovedFolder {
+pub struct RemovedDirectory {
     /// The ID of the job.
     pub job: String,
     /// The path, relative to the working directory.
@@ -39,7 +39,7 @@ pub struct RemovedFolder {
 #[derive(Debug, thiserror::Error)]
 pub enum CleanError {
     /// The name selects no job with a directory.
-    #[error("job `{0}` has no build folder")]
+    #[error("job `{0}` has no build directory")]
     UnknownJob(String),
     /// Several jobs begin with the name.
     #[error("{} jobs begin with `{name}`", jobs.len())]
@@ -51,7 +51,7 @@ pub enum CleanError {
     },
     /// The directory of the job cannot be used.
     #[error(transparent)]
-    Folder(#[from] OpenFolderError),
+    Directory(#[from] OpenDirectoryError),
 }
 
 impl<'e> JobCleaner<'e> {
@@ -66,7 +66,7 @@ impl<'e> JobCleaner<'e> {
         let jobs = sys::entry_names(&root)?
             .into_iter()
             .filter(|name| !sys::is_file(&root.join(name)))
-            .filter(|name| JobFolder::new(base, name).is_ok())
+            .filter(|name| JobDirectory::new(base, name).is_ok())
             .collect();
         Ok(Self {
             environment,
@@ -102,37 +102,37 @@ impl<'e> JobCleaner<'e> {
     /// directory cannot be read or removed.
     pub fn clean(&self, name: &str) -> Result<CleanedJob, CleanError> {
         let id = self.find_job(name).unwrap_or(name);
-        let folder = JobFolder::new(&self.environment.current_dir, id)?;
+        let directory = JobDirectory::new(&self.environment.current_dir, id)?;
         let cleaned = if self.whole {
-            self.remove_whole(&folder, id)?
+            self.remove_whole(&directory, id)?
         } else {
-            self.remove_builds(&folder, id)?
+            self.remove_builds(&directory, id)?
         };
         cleaned.ok_or_else(|| self.unknown_job(name))
     }
 
     fn remove_whole(
         &self,
-        folder: &JobFolder,
+        directory: &JobDirectory,
         id: &str,
-    ) -> Result<Option<CleanedJob>, OpenFolderError> {
-        let bytes = freed_by_cleaning(folder, self.dry_run)?;
+    ) -> Result<Option<CleanedJob>, OpenDirectoryError> {
+        let bytes = freed_by_cleaning(directory, self.dry_run)?;
         Ok(bytes.map(|bytes| CleanedJob {
-            removed: vec![self.removed(id, folder.path(), bytes)],
+            removed: vec![self.removed(id, directory.path(), bytes)],
             kept: Vec::new(),
         }))
     }
 
     fn remove_builds(
         &self,
-        folder: &JobFolder,
+        directory: &JobDirectory,
         id: &str,
-    ) -> Result<Option<CleanedJob>, OpenFolderError> {
-        let Some(found) = build_folders(folder, self.environment)? else {
+    ) -> Result<Option<CleanedJob>, OpenDirectoryError> {
+        let Some(found) = build_directories(directory, self.environment)? else {
             return Ok(None);
         };
         if !self.dry_run {
-            remove_build_folders(folder, &found)?;
+            remove_build_directories(directory, &found)?;
         }
         let mut cleaned = CleanedJob::default();
         for build in found {
@@ -146,8 +146,8 @@ impl<'e> JobCleaner<'e> {
         Ok(Some(cleaned))
     }
 
-    fn removed(&self, job: &str, path: &Path, bytes: u64) -> RemovedFolder {
-        RemovedFolder {
+    fn removed(&self, job: &str, path: &Path, bytes: u64) -> RemovedDirectory {
+        RemovedDirectory {
             job: job.to_owned(),
             path: self.relative(path),
             bytes,
@@ -183,7 +183,7 @@ impl<'e> JobCleaner<'e> {
 
 #[cfg(test)]
 mod tests {
-    use super::{CleanError, JobCleaner, RemovedFolder};
+    use super::{CleanError, JobCleaner, RemovedDirectory};
     use rock_sys::Environment;
 
     #[test]
@@ -202,11 +202,14 @@ mod tests {
         assert_eq!(cleaner.jobs(), ["audio", "torch-1", "torch-2"]);
         let message = |name: &str| cleaner.clean(name).unwrap_err().to_string();
         assert_eq!(message("torch"), "2 jobs begin with `torch`");
-        assert_eq!(message("vision"), "job `vision` has no build folder");
-        assert!(matches!(cleaner.clean("../x"), Err(CleanError::Folder(_))));
+        assert_eq!(message("vision"), "job `vision` has no build directory");
+        assert!(matches!(
+            cleaner.clean("../x"),
+            Err(CleanError::Directory(_))
+        ));
 
         let cleaner = JobCleaner::new(&environment).unwrap().dry_run(true);
-        let removed = RemovedFolder {
+        let removed = RemovedDirectory {
             job: "audio".to_owned(),
             path: ".rock/audio/src/x/build".into(),
             bytes: rock_sys::disk_usage(&base.path().join(".rock/audio/src/x/build")).unwrap(),

@@ -34,7 +34,7 @@ pub(super) struct ContainerInputs<'a> {
     pub(super) options: &'a BuildOptions,
     pub(super) caller: CallerEnv<'a>,
     /// The job directory.
-    pub(super) folder: &'a str,
+    pub(super) directory: &'a str,
     /// The name of the container.
     pub(super) name: &'a str,
 }
@@ -54,15 +54,16 @@ impl JobContainer {
             engine,
             options,
             caller,
-            folder,
+            directory,
             name,
         } = *inputs;
         let (image, warnings) = container::image(job, options.image.as_deref())?;
         build.warnings.extend(warnings);
-        if folder.contains(':') {
-            let message = format!("`{folder}` contains a colon, which ends the path in `--volume`");
+        if directory.contains(':') {
+            let message =
+                format!("`{directory}` contains a colon, which ends the path in `--volume`");
             return Err(Diagnostic::new(&codes::BUILD_FOLDER, message)
-                .help("build in a folder whose path has no colon"));
+                .help("build in a directory whose path has no colon"));
         }
         let devices = DeviceAccess::resolve(
             job.gpu,
@@ -72,14 +73,14 @@ impl JobContainer {
             DeviceAccess::Present => assigned_gpu(&options.podinfo)?,
             DeviceAccess::Absent => None,
         };
-        let directory = caller.directory().display().to_string();
+        let caller_directory = caller.directory().display().to_string();
         let run = ContainerRun {
             engine,
             image,
             devices,
             assigned: assigned.as_ref(),
-            folder,
-            caller: build.uses_caller.then_some(directory.as_str()),
+            folder: directory,
+            caller: build.uses_caller.then_some(caller_directory.as_str()),
             device_gids: &device_group_ids(caller.host),
             pass_env: &inherited_variables(job, build, devices, caller),
             extra: &options.engine_args,
@@ -93,9 +94,9 @@ impl JobContainer {
         })
     }
 
-    /// Returns the commands for a container of this name, whose job directory is `folder`.
-    pub(super) fn setup(&self, name: &str, folder: &Path) -> ContainerSetup<'_> {
-        let folder = folder.display().to_string();
+    /// Returns the commands for a container of this name, whose job directory is `directory`.
+    pub(super) fn setup(&self, name: &str, directory: &Path) -> ContainerSetup<'_> {
+        let directory = directory.display().to_string();
         ContainerSetup {
             engine: self.engine,
             image: &self.image,
@@ -105,7 +106,7 @@ impl JobContainer {
             give_back: container::giving_back(
                 self.engine,
                 &self.image,
-                &folder,
+                &directory,
                 sys::effective_ids(),
             ),
             inspect: container::inspection(self.engine, &self.image),

@@ -21,11 +21,11 @@ mod compiler_errors;
 mod container;
 mod engine_failure;
 mod fact_detector;
-mod folder;
 mod handover;
 mod host_env;
 mod job_cleaner;
 mod job_container;
+mod job_directory;
 mod known_failures;
 mod limits;
 mod mask;
@@ -53,12 +53,13 @@ pub use collect::{
 };
 pub use container::{ContainerSetup, run_container};
 pub use engine_failure::{EngineErrorKind, EngineFailure};
-pub use folder::{
-    JobFolder, LABELLED, LockedFolder, OpenFolderError, REPAIRED, ROOT, ignore_folder, open,
-};
 pub use handover::{HandoverError, hand_over, record_name};
 pub use host_env::{HostEnv, SOURCE_DATE, invocation, source_date_s};
-pub use job_cleaner::{CleanError, CleanedJob, JobCleaner, RemovedFolder};
+pub use job_cleaner::{CleanError, CleanedJob, JobCleaner, RemovedDirectory};
+pub use job_directory::{
+    JobDirectory, LABELLED, LockedDirectory, OpenDirectoryError, REPAIRED, ROOT, ignore_directory,
+    open,
+};
 pub use mask::SecretMasks;
 pub use missing_sources::missing_sources;
 pub use prepared_build::{BuildContext, PreparedBuild};
@@ -68,7 +69,7 @@ pub use rocm_sdk_query::RocmSdkQuery;
 pub use run::{BuildEvent, RunLimits, RunRequest, run_steps};
 pub use runner::{ProcessRunner, RecordedProcess, RecordingRunner, StepExecutor};
 pub use session::{BuildSession, FinishedBuild, StartError, build};
-pub use source_tree::{exclude_matrix_folder, source_listing};
+pub use source_tree::{exclude_matrix_directory, source_listing};
 pub use step_failure::{BuildEnd, MessageContext, StepError, StepErrorKind, no_signals};
 pub use step_hash::step_hash;
 pub use wheels_to_test::WheelToTest;

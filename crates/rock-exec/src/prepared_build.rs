@@ -9,8 +9,8 @@ use super::build_report::BuildReport;
 use super::build_start::{BuildStart, UnknownStage, first_step};
 use super::collect::wheel_matches;
 use super::fact_detector::FactDetector;
-use super::folder::JobFolder;
 use super::job_container::{ContainerInputs, JobContainer};
+use super::job_directory::JobDirectory;
 use super::known_failures::add_known_failures;
 use super::mask::SecretMasks;
 use super::missing_sources::missing_sources;
@@ -19,7 +19,7 @@ use super::resume_points::{ResumePoint, reached_points};
 use super::run::{BuildEvent, RunLimits};
 use super::runner::StepExecutor;
 use super::session::{BuildSession, FinishedBuild, StartError, build};
-use super::source_tree::{exclude_matrix_folder, source_listing};
+use super::source_tree::{exclude_matrix_directory, source_listing};
 use super::step_failure::{BuildEnd, MessageContext};
 use super::wheel_delivery::WheelDelivery;
 use super::wheels_to_test::WheelToTest;
@@ -48,7 +48,7 @@ const BUILT_INTO: &str = "pass the directory that the wheel was built into";
 pub struct PreparedBuild<'a> {
     pub(super) job: Job,
     pub(super) build: Build,
-    pub(super) folder: JobFolder,
+    pub(super) directory: JobDirectory,
     pub(super) options: &'a BuildOptions,
     pub(super) caller: CallerEnv<'a>,
     container: Option<JobContainer>,
@@ -86,10 +86,10 @@ impl<'a> PreparedBuild<'a> {
             let message = format!("job `{}` is for Windows", job.id);
             return Err(Diagnostic::new(&recipe_codes::WINDOWS_JOB, message).into());
         }
-        let directory = caller.directory().display().to_string();
-        let folder = JobFolder::new(caller.directory(), &job.id)
+        let caller_directory = caller.directory().display().to_string();
+        let directory = JobDirectory::new(caller.directory(), &job.id)
             .map_err(|error| Diagnostic::from(&error))?;
-        let path = utf8_path(&folder)?.to_owned();
+        let path = utf8_path(&directory)?.to_owned();
         let mut job = job.clone();
         if options.test.is_some() {
             job.gpu = job.settings.test.gpu;
@@ -97,7 +97,7 @@ impl<'a> PreparedBuild<'a> {
         let site = match options.engine {
             None => BuildSite::Host {
                 folder: path.clone(),
-                caller: directory.clone(),
+                caller: caller_directory.clone(),
             },
             Some(_) => BuildSite::Container,
         };
@@ -106,7 +106,7 @@ impl<'a> PreparedBuild<'a> {
             options,
             caller,
             site: &site,
-            folder: folder.path(),
+            directory: directory.path(),
         };
         let facts = detector.detect(&job)?;
         let mut build = recipe::build(&job, recipe, caller.compat, &site, &facts)?;
@@ -114,10 +114,10 @@ impl<'a> PreparedBuild<'a> {
             build = build.only_test();
         }
         if let Some(out) = caller.directory().join(&options.out).to_str() {
-            let below = out.strip_prefix(&directory);
+            let below = out.strip_prefix(&caller_directory);
             build.leave_out(&below.map_or_else(|| out.to_owned(), |below| site.caller() + below));
         }
-        exclude_matrix_folder(&mut build, &site, caller.directory());
+        exclude_matrix_directory(&mut build, &site, caller.directory());
         for step in build
             .steps
             .iter_mut()
@@ -136,7 +136,7 @@ impl<'a> PreparedBuild<'a> {
                     engine,
                     options,
                     caller,
-                    folder: &path,
+                    directory: &path,
                     name: &container_name,
                 };
                 JobContainer::new(&job, &mut build, &inputs)
@@ -151,7 +151,7 @@ impl<'a> PreparedBuild<'a> {
         Ok(Self {
             job,
             build,
-            folder,
+            directory,
             options,
             caller,
             container,
@@ -172,7 +172,7 @@ impl<'a> PreparedBuild<'a> {
 
     /// Returns the path of the log, for messages.
     pub fn log(&self) -> String {
-        self.caller.shown(&self.folder.log())
+        self.caller.shown(&self.directory.log())
     }
 
     /// Whether the steps run in a container.
@@ -224,8 +224,8 @@ impl<'a> PreparedBuild<'a> {
         if self.start() != BuildStart::Fresh {
             return Vec::new();
         }
-        match self.folder.last_record() {
-            Ok(Some(last)) => reached_points(&self.build, &self.folder, &last),
+        match self.directory.last_record() {
+            Ok(Some(last)) => reached_points(&self.build, &self.directory, &last),
             _ => Vec::new(),
         }
     }
@@ -305,7 +305,7 @@ impl<'a> PreparedBuild<'a> {
     ) -> Vec<Diagnostic> {
         let mut diagnostics = Vec::new();
         if let Some(reason) = &finished.unreadable {
-            let path = self.caller.shown(&self.folder.record());
+            let path = self.caller.shown(&self.directory.record());
             let message = format!("`{path}` cannot be read: {reason}");
             diagnostics.push(
                 Diagnostic::new(&codes::BAD_BUILD_FILE, message)
@@ -384,7 +384,7 @@ impl<'a> PreparedBuild<'a> {
             };
             wheels.push(WheelToTest {
                 path: (*wheel).clone(),
-                folder: wheel_folder(&self.build.wheels, file_name(wheel)),
+                directory: wheel_directory(&self.build.wheels, file_name(wheel)),
             });
         }
         Ok(wheels)
@@ -399,13 +399,13 @@ impl<'a> PreparedBuild<'a> {
     ) -> BuildSession<'s> {
         let now_s = sys::now_s();
         BuildSession {
-            folder: &self.folder,
+            directory: &self.directory,
             start: self.start(),
             steps: &self.build.steps,
             containment: self
                 .container
                 .as_ref()
-                .map(|container| container.setup(&self.container_name, self.folder.path())),
+                .map(|container| container.setup(&self.container_name, self.directory.path())),
             container_name: &self.container_name,
             wheels,
             inputs: self.inputs(),
@@ -481,11 +481,15 @@ impl<'a> PreparedBuild<'a> {
 }
 
 /// Returns the path of a job directory, which containers and scripts need as text.
-fn utf8_path(folder: &JobFolder) -> Result<&str, Diagnostic> {
-    let path = folder.path();
+fn utf8_path(directory: &JobDirectory) -> Result<&str, Diagnostic> {
+    let path = directory.path();
     path.to_str().ok_or_else(|| {
-        let message = format!("the path of the folder `{}` is not UTF-8", path.display());
-        Diagnostic::new(&codes::BUILD_FOLDER, message).help("build in a folder whose path is UTF-8")
+        let message = format!(
+            "the path of the directory `{}` is not UTF-8",
+            path.display()
+        );
+        Diagnostic::new(&codes::BUILD_FOLDER, message)
+            .help("build in a directory whose path is UTF-8")
     })
 }
 
@@ -499,13 +503,13 @@ fn file_name(path: &Path) -> &str {
 /// Returns the directory, relative to the job's, in which a build leaves a wheel of this name.
 /// Recipes with several wheels name directories after the distribution, so patterns in the glob's
 /// directories stand for it.
-fn wheel_folder(glob: &str, wheel: &str) -> PathBuf {
+fn wheel_directory(glob: &str, wheel: &str) -> PathBuf {
     let distribution = wheel.split('-').next().unwrap_or(wheel);
-    let folders = glob
+    let directories = glob
         .rsplit_once('/')
-        .map_or("", |(folders, _)| folders)
+        .map_or("", |(directories, _)| directories)
         .split('/');
-    folders
+    directories
         .map(|name| {
             if name.contains(['*', '?', '[', '{']) {
                 distribution

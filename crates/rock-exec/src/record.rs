@@ -444,8 +444,8 @@ mod tests {
 
     #[test]
     fn a_record_past_its_limit_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("build.json");
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("build.json");
         let text = BuildRecord::new("rock-matrix 0", "job", "a-1-py3-none-any.whl").to_json();
         let most = usize::try_from(MAX_RECORD_BYTES).unwrap();
         let padded = |bytes: usize| format!("{}{text}", " ".repeat(bytes - text.len()));
@@ -461,8 +461,8 @@ mod tests {
 
     #[test]
     fn half_a_file_is_told_and_no_file_is_none() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("build.json");
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("build.json");
         assert_eq!(BuildRecord::load(&path), Ok(None));
         sys::write_atomic(&path, b"{\"version\": 1,").unwrap();
         assert!(BuildRecord::load(&path).is_err());

@@ -1,6 +1,6 @@
 //! The points of a recipe at which an unfinished build can be resumed.
 
-use super::folder::{JobFolder, SOURCES};
+use super::job_directory::{JobDirectory, SOURCES};
 use super::record::{BuildRecord, StageState};
 use rock_recipe::Build;
 use rock_sys as sys;
@@ -19,7 +19,7 @@ pub struct ResumePoint {
 /// Returns the resume points that an earlier build has reached, in recipe order.
 pub(super) fn reached_points(
     build: &Build,
-    folder: &JobFolder,
+    directory: &JobDirectory,
     last: &BuildRecord,
 ) -> Vec<ResumePoint> {
     let done = last
@@ -35,14 +35,14 @@ pub(super) fn reached_points(
         .map(|(name, number)| ResumePoint {
             name: name.clone(),
             after: build.steps[number - 1].stage.clone(),
-            files: files_before(build, folder, *number),
+            files: files_before(build, directory, *number),
         })
         .collect()
 }
 
 /// Returns the sources and the outputs that the stages before this one left.
-fn files_before(build: &Build, folder: &JobFolder, number: usize) -> Vec<String> {
-    let sources = folder.at(SOURCES);
+fn files_before(build: &Build, directory: &JobDirectory, number: usize) -> Vec<String> {
+    let sources = directory.at(SOURCES);
     let sources = sources
         .check()
         .and_then(|()| sys::entry_names(&sources.path()))
@@ -52,9 +52,9 @@ fn files_before(build: &Build, folder: &JobFolder, number: usize) -> Vec<String>
         .map(|name| format!("{SOURCES}/{name}"))
         .collect();
     for output in build.steps[..number].iter().flat_map(|step| &step.outputs) {
-        let found = sys::glob(folder.path(), &output.glob).unwrap_or_default();
+        let found = sys::glob(directory.path(), &output.glob).unwrap_or_default();
         files.extend(found.iter().map(|path| {
-            path.strip_prefix(folder.path())
+            path.strip_prefix(directory.path())
                 .unwrap_or(path)
                 .display()
                 .to_string()

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use super::folder::JobFolder;
 use super::host_env::{HostEnv, answers, invocation};
+use super::job_directory::JobDirectory;
 use super::mask::SecretMasks;
 use super::record::{BuildOutcome, BuildRecord, StageRecord, StageState};
 use super::runner::StepExecutor;
@@ -34,7 +34,7 @@ pub struct RunLimits {
 #[derive(Debug, Clone, Copy)]
 pub struct RunRequest<'a> {
     /// The job directory.
-    pub folder: &'a JobFolder,
+    pub directory: &'a JobDirectory,
     /// The steps, each of which is a stage.
     pub steps: &'a [Step],
     /// The index of the first step to run.
@@ -125,7 +125,7 @@ pub fn run_steps(
     runner: &mut dyn StepExecutor,
     tell: &mut dyn FnMut(BuildEvent<'_>),
 ) -> BuildEnd {
-    let log = match order.folder.open_log() {
+    let log = match order.directory.open_log() {
         Ok(log) => log,
         Err(error) => return BuildEnd::File(error),
     };
@@ -167,7 +167,7 @@ pub(super) fn ask_again(
         return Ok(order.from);
     }
     let log = order
-        .folder
+        .directory
         .open_log()
         .map_err(|error| Box::new(BuildEnd::File(error)))?;
     let mut transcript = BuildTranscript::new(log, order.masks);
@@ -188,7 +188,7 @@ pub(super) fn ask_again(
     }
     let took_others = |number: &usize| {
         !asks(number)
-            && before[*number].answers != answers(&order.steps[*number], order.folder.path())
+            && before[*number].answers != answers(&order.steps[*number], order.directory.path())
     };
     let Some(number) = (0..order.from).find(took_others) else {
         return Ok(order.from);
@@ -215,8 +215,8 @@ fn run_stage(
         of: order.steps.len(),
     });
     record.stages[number].state = StageState::Running;
-    record.stages[number].answers = answers(step, order.folder.path());
-    if let Err(error) = record.save(&order.folder.record()) {
+    record.stages[number].answers = answers(step, order.directory.path());
+    if let Err(error) = record.save(&order.directory.record()) {
         return BuildEnd::File(error);
     }
     let begun = runner.clock();
@@ -231,7 +231,7 @@ fn run_stage(
     };
     stage.ended = match &end {
         BuildEnd::Failed(StepError {
-            trouble: StepErrorKind::Ended(how),
+            kind: StepErrorKind::Ended(how),
             ..
         }) => Some(how.clone()),
         _ => None,
@@ -241,7 +241,7 @@ fn run_stage(
         seconds: stage.seconds,
         state: stage.state,
     });
-    if let Err(error) = record.save(&order.folder.record())
+    if let Err(error) = record.save(&order.directory.record())
         && matches!(end, BuildEnd::Done)
     {
         end = BuildEnd::File(error);
@@ -259,12 +259,12 @@ fn run_step(
     tell: &mut dyn FnMut(BuildEvent<'_>),
 ) -> (BuildEnd, u32) {
     let command = brief(&step.argv, order.masks);
-    let failed = |trouble, transcript: &BuildTranscript<'_>| {
+    let failed = |kind, transcript: &BuildTranscript<'_>| {
         let (stage, command, output) = (step.stage.clone(), command.clone(), transcript.excerpt());
         BuildEnd::Failed(StepError {
             stage,
             command,
-            trouble,
+            kind,
             output,
         })
     };
@@ -285,18 +285,18 @@ fn run_step(
                     tries,
                 );
             }
-            if let Err(error) = order.folder.at(path).remove() {
+            if let Err(error) = order.directory.at(path).remove() {
                 return (BuildEnd::File(error), tries);
             }
         }
         let ended = match attempt(order, step, transcript, runner, tell) {
             AttemptResult::Succeeded => match order
-                .folder
+                .directory
                 .check()
                 .and_then(|()| missing_outputs(order, step))
             {
                 Ok(None) => return (BuildEnd::Done, tries),
-                Ok(Some(trouble)) => return (failed(trouble, transcript), tries),
+                Ok(Some(kind)) => return (failed(kind, transcript), tries),
                 Err(error) => return (BuildEnd::File(error), tries),
             },
             AttemptResult::Ended(how) => how,
@@ -332,16 +332,16 @@ fn run_step(
 /// Checks that no directory into which this program checks out a source is a symlink, which an
 /// earlier build may have left.
 fn check_checkout(order: &RunRequest<'_>, step: &Step) -> Result<(), FileError> {
-    let Some(folder) = step.checkout_folder() else {
+    let Some(checkout) = step.checkout_folder() else {
         return Ok(());
     };
     [
-        folder.to_owned(),
-        format!("{folder}/.git"),
-        format!("{folder}/.rock"),
+        checkout.to_owned(),
+        format!("{checkout}/.git"),
+        format!("{checkout}/.rock"),
     ]
     .iter()
-    .try_for_each(|path| order.folder.at(path).check())
+    .try_for_each(|path| order.directory.at(path).check())
 }
 
 /// Formats a command for a message, with only the first line of arguments that have several, such
@@ -383,7 +383,7 @@ fn attempt(
     }
     let mut lost_log = None;
     let run = runner.run(
-        &invocation(step, order.folder.path(), order.surroundings),
+        &invocation(step, order.directory.path(), order.surroundings),
         &mut |clock, heard| {
             if let ProcessEvent::Output(bytes) | ProcessEvent::Stderr(bytes) = heard {
                 lost_log = transcript
@@ -410,7 +410,7 @@ fn attempt(
     if let Some(error) = lost_log.or(rest.err()) {
         return AttemptResult::Over(BuildEnd::File(FileError::new(
             "write",
-            &order.folder.log(),
+            &order.directory.log(),
             error,
         )));
     }
@@ -505,7 +505,7 @@ fn note(
 ) -> Result<(), FileError> {
     transcript
         .note(line)
-        .map_err(|error| FileError::new("write", &order.folder.log(), error))
+        .map_err(|error| FileError::new("write", &order.directory.log(), error))
 }
 
 pub(super) fn missing_outputs(
@@ -513,10 +513,10 @@ pub(super) fn missing_outputs(
     step: &Step,
 ) -> Result<Option<StepErrorKind>, FileError> {
     for output in &step.outputs {
-        let found = sys::glob(order.folder.path(), &output.glob)?;
+        let found = sys::glob(order.directory.path(), &output.glob)?;
         if found.len() != output.count {
             let name = |path: &std::path::PathBuf| {
-                path.strip_prefix(order.folder.path())
+                path.strip_prefix(order.directory.path())
                     .unwrap_or(path)
                     .display()
                     .to_string()

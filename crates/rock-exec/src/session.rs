@@ -8,8 +8,8 @@ use serde::de::DeserializeOwned;
 use super::build_start::{BuildStart, UnknownStage, first_step};
 use super::container::{ContainerSetup, run_container, unusable};
 use super::engine_failure::EngineFailure;
-use super::folder::{JobFolder, LockedFolder, OpenFolderError, open};
 use super::host_env::{HostEnv, MARK, answers};
+use super::job_directory::{JobDirectory, LockedDirectory, OpenDirectoryError, open};
 use super::limits::MAX_FACTS_BYTES;
 use super::record::{
     BuildOutcome, BuildRecord, StageRecord, StageState, is_counted, is_used, shown_text,
@@ -31,7 +31,7 @@ const STRAY_GRACE: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub struct BuildSession<'a> {
     /// The job directory.
-    pub folder: &'a JobFolder,
+    pub directory: &'a JobDirectory,
     /// The stage to start at.
     pub start: BuildStart,
     pub steps: &'a [Step],
@@ -68,14 +68,14 @@ pub struct FinishedBuild {
     /// The number of stages that were skipped because they were done.
     pub passed_over: usize,
     /// The job directory, locked until this is dropped.
-    pub opened: LockedFolder,
+    pub opened: LockedDirectory,
 }
 
 /// An error for which no build was started.
 #[derive(Debug)]
 pub enum StartError {
     /// The job directory cannot be used.
-    Open(OpenFolderError),
+    Open(OpenDirectoryError),
     /// There is no such stage.
     Stage(UnknownStage),
     /// The engine cannot start anything.
@@ -94,7 +94,7 @@ pub fn build(
     tell: &mut dyn FnMut(BuildEvent<'_>),
 ) -> Result<FinishedBuild, StartError> {
     let BuildSession {
-        folder,
+        directory,
         start,
         steps,
         containment,
@@ -124,7 +124,7 @@ pub fn build(
     {
         return Err(StartError::Engine(fault));
     }
-    let opened = open(folder, &start).map_err(StartError::Open)?;
+    let opened = open(directory, &start).map_err(StartError::Open)?;
     if let (BuildStart::Fresh, Some(last)) = (&start, &opened.last) {
         tell(BuildEvent::Replaces(last.outcome));
     }
@@ -135,7 +135,7 @@ pub fn build(
     if let Some(engine) = killed.and_then(|last| EngineProgram::from_word(&last.engine)) {
         runner.ask(&container::removal(engine, session.container_name));
     }
-    place_wheels(folder, &session.wheels).map_err(StartError::Wheels)?;
+    place_wheels(directory, &session.wheels).map_err(StartError::Wheels)?;
     let mut before = opened
         .before
         .as_ref()
@@ -144,7 +144,7 @@ pub fn build(
     if containment.is_some() {
         // The script of a killed build left its markers, but they are not in the record.
         for stage in &mut before {
-            if folder.is_done(&stage.stage) {
+            if directory.is_done(&stage.stage) {
                 stage.state = StageState::Done;
             }
         }
@@ -163,7 +163,7 @@ pub fn build(
         session.signals,
     );
     let order = RunRequest {
-        folder,
+        directory,
         steps,
         from,
         surroundings,
@@ -193,11 +193,11 @@ pub fn build(
         *stage = old.clone();
     }
     record.outcome = BuildOutcome::Running;
-    record.log = folder.log().display().to_string();
-    record.disk_before_bytes = sys::free_bytes(folder.path());
+    record.log = directory.log().display().to_string();
+    record.disk_before_bytes = sys::free_bytes(directory.path());
     let mut end = match (asked, &containment) {
         (Err(end), _) => *end,
-        _ if let Err(error) = remove_outdated(folder, steps, &stages, &before, from) => {
+        _ if let Err(error) = remove_outdated(directory, steps, &stages, &before, from) => {
             BuildEnd::File(error)
         }
         _ if from == steps.len() => BuildEnd::Done,
@@ -229,16 +229,16 @@ pub fn build(
         }
         (Ok(_), None) => run_steps(&order, &mut record, runner, tell),
     };
-    sys::process::terminate_marked(MARK, &folder.path().display().to_string(), STRAY_GRACE);
+    sys::process::terminate_marked(MARK, &directory.path().display().to_string(), STRAY_GRACE);
     // A value that a record may not contain would make it unreadable.
-    record.used = left(folder, RECORD_FILE);
+    record.used = left(directory, RECORD_FILE);
     record.used.retain(|name, value| is_used((name, value)));
-    record.figures = left(folder, FIGURES_FILE);
+    record.figures = left(directory, FIGURES_FILE);
     record
         .figures
         .retain(|name, counts| is_counted((name, counts)));
     record.seconds = runner.clock().saturating_sub(begun).as_secs();
-    record.disk_after_bytes = sys::free_bytes(folder.path());
+    record.disk_after_bytes = sys::free_bytes(directory.path());
     record.outcome = match &end {
         BuildEnd::Done => BuildOutcome::Done,
         BuildEnd::Failed(_) => BuildOutcome::Failed,
@@ -257,7 +257,7 @@ pub fn build(
         .before
         .as_ref()
         .filter(|_| matches!(end, BuildEnd::Engine(_)));
-    if let Err(error) = kept.unwrap_or(&record).save(&folder.record())
+    if let Err(error) = kept.unwrap_or(&record).save(&directory.record())
         && matches!(end, BuildEnd::Done)
     {
         end = BuildEnd::File(error);
@@ -304,7 +304,7 @@ fn changed_copy(
 /// Removes files that steps from `from` on cannot reuse, because they last ran with another command
 /// or environment.
 fn remove_outdated(
-    folder: &JobFolder,
+    directory: &JobDirectory,
     steps: &[Step],
     stages: &[(String, String)],
     before: &[StageRecord],
@@ -314,7 +314,9 @@ fn remove_outdated(
         let last = before
             .iter()
             .find(|old| old.stage == *stage && old.state != StageState::Waiting);
-        last.is_some_and(|last| last.hash == *hash && last.answers == answers(step, folder.path()))
+        last.is_some_and(|last| {
+            last.hash == *hash && last.answers == answers(step, directory.path())
+        })
     };
     let outdated = steps
         .iter()
@@ -323,12 +325,12 @@ fn remove_outdated(
         .filter(|(step, stage)| !ran_like_that(step, stage));
     outdated
         .flat_map(|(step, _)| &step.outdated)
-        .try_for_each(|path| folder.at(path).remove())
+        .try_for_each(|path| directory.at(path).remove())
 }
 
 /// Reads a file of the build by name: the versions it used, or its counters.
-fn left<T: DeserializeOwned>(folder: &JobFolder, file: &str) -> BTreeMap<String, T> {
-    let text = folder
+fn left<T: DeserializeOwned>(directory: &JobDirectory, file: &str) -> BTreeMap<String, T> {
+    let text = directory
         .at(file)
         .read_text(MAX_FACTS_BYTES)
         .unwrap_or_default();
@@ -352,8 +354,8 @@ mod tests {
             }
         }
 
-        fn folder(&self) -> JobFolder {
-            JobFolder::new(self.base.path(), "job").unwrap()
+        fn directory(&self) -> JobDirectory {
+            JobDirectory::new(self.base.path(), "job").unwrap()
         }
 
         fn build(
@@ -371,7 +373,7 @@ mod tests {
             let mut record = BuildRecord::new("test", "job", "w");
             record.engine = "local".into();
             let session = BuildSession {
-                folder: &self.folder(),
+                directory: &self.directory(),
                 start,
                 steps,
                 containment: None,
@@ -412,12 +414,12 @@ mod tests {
     #[test]
     fn facts_of_a_build_at_the_limit_are_read_and_larger_ones_are_not() {
         let bench = Bench::new();
-        let folder = bench.folder();
+        let directory = bench.directory();
         let read = |bytes: u64| {
             let fact = r#"{"torch": "2.6.0"}"#;
             let text = fact.to_owned() + &" ".repeat(usize::try_from(bytes).unwrap() - fact.len());
-            sys::write_atomic(&folder.at("used.json").path(), text.as_bytes()).unwrap();
-            left::<String>(&folder, "used.json").len()
+            sys::write_atomic(&directory.at("used.json").path(), text.as_bytes()).unwrap();
+            left::<String>(&directory, "used.json").len()
         };
         assert_eq!((read(MAX_FACTS_BYTES), read(MAX_FACTS_BYTES + 1)), (1, 0));
     }
@@ -433,7 +435,7 @@ mod tests {
         let (built, ran) = bench.build(BuildStart::Auto, &steps, &[]);
         assert_eq!(built.unwrap().record.outcome, BuildOutcome::Failed);
         assert_eq!(ran, ["a", "b"]);
-        sys::write_atomic(&bench.folder().path().join("mended"), b"").unwrap();
+        sys::write_atomic(&bench.directory().path().join("mended"), b"").unwrap();
         let (built, ran) = bench.build(BuildStart::Auto, &steps, &[]);
         assert_eq!(
             (built.unwrap().record.outcome, ran.join(" ").as_str()),
@@ -454,7 +456,11 @@ mod tests {
             ["c"]
         );
         let (built, ran) = bench.build(BuildStart::Fresh, &steps, &[]);
-        assert_eq!(ran, ["a", "b"], "a fresh build begins in an empty folder");
+        assert_eq!(
+            ran,
+            ["a", "b"],
+            "a fresh build begins in an empty directory"
+        );
         assert_eq!(built.unwrap().record.stages[1].state, StageState::Failed);
     }
 
@@ -463,7 +469,8 @@ mod tests {
     fn another_answer_runs_the_stages_again_that_take_it() {
         let bench = Bench::new();
         let answer = |text: &str| {
-            sys::write_atomic(&bench.folder().path().join("installed"), text.as_bytes()).unwrap();
+            sys::write_atomic(&bench.directory().path().join("installed"), text.as_bytes())
+                .unwrap();
         };
         let asks = "cat installed; mkdir -p facts; cp installed facts/sdk";
         let question = Step {
@@ -493,24 +500,24 @@ mod tests {
             "the same answer builds nothing"
         );
         answer("7.14");
-        sys::write_atomic(&bench.folder().path().join("cut"), b"").unwrap();
+        sys::write_atomic(&bench.directory().path().join("cut"), b"").unwrap();
         assert_eq!(
             bench.build(BuildStart::Auto, &steps, &[]).1,
             ["torch"],
             "it was cut there"
         );
-        sys::remove(&bench.folder().path().join("cut")).unwrap();
+        sys::remove(&bench.directory().path().join("cut")).unwrap();
         assert_eq!(
             bench.build(BuildStart::Auto, &steps, &[]).1,
             ["torch", "audio"]
         );
         assert!(bench.build(BuildStart::Auto, &steps, &[]).1.is_empty());
-        let built = sys::read_text(&bench.folder().path().join("built"), 99).unwrap();
+        let built = sys::read_text(&bench.directory().path().join("built"), 99).unwrap();
         assert_eq!(
             built.split_whitespace().collect::<Vec<_>>(),
             ["7.13", "7.14", "7.14"]
         );
-        sys::remove(&bench.folder().path().join("installed")).unwrap();
+        sys::remove(&bench.directory().path().join("installed")).unwrap();
         let (built, ran) = bench.build(BuildStart::Auto, &steps, &[]);
         assert_eq!(
             (built.unwrap().record.outcome, ran.join(" ").as_str()),
@@ -541,7 +548,7 @@ mod tests {
             );
             assert_eq!(built.record.stages[1].state, StageState::Waiting);
         }
-        sys::write_atomic(&bench.folder().path().join("mended"), b"").unwrap();
+        sys::write_atomic(&bench.directory().path().join("mended"), b"").unwrap();
         assert_eq!(
             bench.build(BuildStart::Auto, &steps("true"), &[]).1,
             ["a", "b", "last"]
@@ -568,7 +575,7 @@ mod tests {
                 inputs,
             );
             assert_eq!(built.unwrap().record.outcome, BuildOutcome::Done);
-            sys::read_text(&bench.folder().path().join("objects/log"), 99).unwrap()
+            sys::read_text(&bench.directory().path().join("objects/log"), 99).unwrap()
         };
         let one = "mkdir -p objects; echo one >>objects/log";
         assert_eq!(build(one, &[]), "one\n");
@@ -587,7 +594,7 @@ mod tests {
         let bench = Bench::new();
         let (built, _) = bench.build(BuildStart::Stage("z".into()), &[step("a", "true")], &[]);
         assert!(matches!(built, Err(StartError::Stage(_))));
-        assert!(!sys::exists(bench.folder().path()));
+        assert!(!sys::exists(bench.directory().path()));
     }
 
     #[test]
@@ -630,14 +637,14 @@ mod tests {
             &[],
         );
         assert!(matches!(built.unwrap().end, BuildEnd::Done));
-        let id = sys::read_text(&bench.folder().path().join("id"), 99).unwrap();
+        let id = sys::read_text(&bench.directory().path().join("id"), 99).unwrap();
         assert!(!sys::process::is_running(id.trim().parse().unwrap()));
     }
 
     #[test]
     fn a_record_that_cannot_be_read_begins_anew() {
         let bench = Bench::new();
-        sys::write_atomic(&bench.folder().record(), b"{").unwrap();
+        sys::write_atomic(&bench.directory().record(), b"{").unwrap();
         let (built, ran) = bench.build(BuildStart::Auto, &[step("a", "true")], &[]);
         assert!(built.unwrap().unreadable.is_some());
         assert_eq!(ran, ["a"]);

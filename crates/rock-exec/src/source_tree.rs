@@ -34,12 +34,12 @@ pub fn source_listing(tree: &Path, left_out: &[String]) -> Result<String, FileEr
     let (paths, names) = (globs(left_out, true), globs(left_out, false));
     let mut ignored = ignored_by_git(tree, Path::new(""));
     let commit = ask_git(tree, &["rev-parse", "HEAD"]).unwrap_or_default();
-    let files = sys::file_listing(tree, &mut |path, is_folder| {
+    let files = sys::file_listing(tree, &mut |path, is_directory| {
         let name = path.file_name().unwrap_or_default();
         if ignored.contains(path) || paths.is_match(path) || names.is_match(name) {
             return true;
         }
-        if !is_folder {
+        if !is_directory {
             return false;
         }
         if MARKS
@@ -79,9 +79,9 @@ fn globs(patterns: &[String], for_paths: bool) -> GlobSet {
 /// Returns the paths, relative to the tree, that git ignores in a directory of it. Empty if the
 /// directory is not in a repository, git is missing, or the repository around the tree ignores the
 /// whole tree.
-fn ignored_by_git(tree: &Path, folder: &Path) -> BTreeSet<PathBuf> {
-    let place = tree.join(folder);
-    if folder.as_os_str().is_empty() && ask_git(&place, &["check-ignore", "."]).is_some() {
+fn ignored_by_git(tree: &Path, directory: &Path) -> BTreeSet<PathBuf> {
+    let place = tree.join(directory);
+    if directory.as_os_str().is_empty() && ask_git(&place, &["check-ignore", "."]).is_some() {
         return BTreeSet::new();
     }
     let words = [
@@ -97,12 +97,12 @@ fn ignored_by_git(tree: &Path, folder: &Path) -> BTreeSet<PathBuf> {
         .split(|byte| *byte == 0)
         .filter(|path| !path.is_empty());
     paths
-        .map(|path| folder.join(OsStr::from_bytes(path.strip_suffix(b"/").unwrap_or(path))))
+        .map(|path| directory.join(OsStr::from_bytes(path.strip_suffix(b"/").unwrap_or(path))))
         .collect()
 }
 
 /// Returns the output of git for a directory; `None` if it fails.
-fn ask_git(folder: &Path, words: &[&str]) -> Option<Vec<u8>> {
+fn ask_git(directory: &Path, words: &[&str]) -> Option<Vec<u8>> {
     let options = [
         "git",
         "-c",
@@ -117,7 +117,7 @@ fn ask_git(folder: &Path, words: &[&str]) -> Option<Vec<u8>> {
             .map(|&word| word.to_owned())
             .collect(),
         remove_env: OTHER_REPOSITORY.map(str::to_owned).into(),
-        current_dir: folder.to_owned(),
+        current_dir: directory.to_owned(),
         stderr: StderrTarget::Separate,
         ..Invocation::default()
     };
@@ -140,20 +140,20 @@ fn ask_git(folder: &Path, words: &[&str]) -> Option<Vec<u8>> {
 /// Excludes the matrices directory from the source trees that a build copies, if it contains only
 /// matrix files, recipes and tables: setuptools would take it for a second top-level package and
 /// reject the project.
-pub fn exclude_matrix_folder(build: &mut Build, site: &BuildSite, current_dir: &Path) {
+pub fn exclude_matrix_directory(build: &mut Build, site: &BuildSite, current_dir: &Path) {
     if holds_only_matrix_files(&current_dir.join(MATRICES)) {
         build.leave_out(&format!("{}/{MATRICES}", site.caller()));
     }
 }
 
-fn holds_only_matrix_files(folder: &Path) -> bool {
+fn holds_only_matrix_files(directory: &Path) -> bool {
     let is_known = |name: &String| {
         [".yaml", ".yml"]
             .iter()
             .any(|ending| name.ends_with(ending))
             || matches!(name.as_str(), "recipes" | "compat")
     };
-    sys::entry_names(folder).is_ok_and(|names| !names.is_empty() && names.iter().all(is_known))
+    sys::entry_names(directory).is_ok_and(|names| !names.is_empty() && names.iter().all(is_known))
 }
 
 #[cfg(test)]
@@ -163,12 +163,12 @@ mod tests {
 
     #[test]
     fn a_package_called_matrices_is_a_source() {
-        let folder = tempfile::tempdir().unwrap();
-        assert!(!holds_only_matrix_files(&folder.path().join("none")));
-        sys::write_atomic(&folder.path().join("own.yaml"), b"").unwrap();
-        sys::write_atomic(&folder.path().join("recipes/own.yaml"), b"").unwrap();
-        assert!(holds_only_matrix_files(folder.path()));
-        sys::write_atomic(&folder.path().join("__init__.py"), b"").unwrap();
-        assert!(!holds_only_matrix_files(folder.path()));
+        let directory = tempfile::tempdir().unwrap();
+        assert!(!holds_only_matrix_files(&directory.path().join("none")));
+        sys::write_atomic(&directory.path().join("own.yaml"), b"").unwrap();
+        sys::write_atomic(&directory.path().join("recipes/own.yaml"), b"").unwrap();
+        assert!(holds_only_matrix_files(directory.path()));
+        sys::write_atomic(&directory.path().join("__init__.py"), b"").unwrap();
+        assert!(!holds_only_matrix_files(directory.path()));
     }
 }

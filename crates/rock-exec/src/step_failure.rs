@@ -8,7 +8,7 @@ use rock_sys::StopSignal;
 use super::build_start::UnknownStage;
 use super::collect::CollectError;
 use super::engine_failure::EngineFailure;
-use super::folder::OpenFolderError;
+use super::job_directory::OpenDirectoryError;
 use super::limits::{MAX_REASON_CHARS, MAX_TAIL_LINES_AFTER_ERRORS};
 use super::transcript::OutputExcerpt;
 
@@ -50,7 +50,7 @@ pub struct StepError {
     /// Its command, quoted and masked.
     pub command: String,
     /// The kind of failure.
-    pub trouble: StepErrorKind,
+    pub kind: StepErrorKind,
     /// An excerpt of its output.
     pub output: OutputExcerpt,
 }
@@ -82,7 +82,7 @@ impl StepError {
         let again = format!("fix the cause, then run `{resume}`");
         let mut lines = self.output.errors.iter().chain(&self.output.tail);
         let full = lines.any(|line| line.contains(DISK_FULL));
-        let (code, message, help) = match &self.trouble {
+        let (code, message, help) = match &self.kind {
             StepErrorKind::Ended(_) if full => (
                 &codes::DISK_FULL,
                 format!("stage `{stage}` failed because the disk is full"),
@@ -127,7 +127,7 @@ impl StepError {
             diagnostic = diagnostic.note(format!("the first {noun}\n{}", errors.join("\n")));
         }
         diagnostic = diagnostic.note(format!("the command was {}", self.command));
-        if let StepErrorKind::Outputs { found, .. } = &self.trouble
+        if let StepErrorKind::Outputs { found, .. } = &self.kind
             && !found.is_empty()
         {
             diagnostic = diagnostic.note(format!("it produced {}", found.join(", ")));
@@ -148,7 +148,7 @@ impl StepError {
 
     fn message(&self) -> String {
         let stage = &self.stage;
-        match &self.trouble {
+        match &self.kind {
             StepErrorKind::Ended(how) => format!("stage `{stage}` failed: {how}"),
             StepErrorKind::TimedOut(seconds) => {
                 format!("stage `{stage}` took longer than {}", span(*seconds))
@@ -180,12 +180,12 @@ impl StepError {
     /// Returns the stage, the kind of failure, and the first compiler error or else the last line
     /// of output, which for a test contains the failure.
     fn reason(&self) -> String {
-        let summary = match &self.trouble {
+        let summary = match &self.kind {
             StepErrorKind::Ended(how) => format!("stage `{}`, {how}", self.stage),
             _ => self.message(),
         };
         let OutputExcerpt { errors, tail } = &self.output;
-        let ended = matches!(self.trouble, StepErrorKind::Ended(_));
+        let ended = matches!(self.kind, StepErrorKind::Ended(_));
         let error = errors
             .first()
             .filter(|_| ended)
@@ -276,21 +276,21 @@ fn span(seconds: u64) -> String {
     }
 }
 
-impl From<&OpenFolderError> for Diagnostic {
-    fn from(fault: &OpenFolderError) -> Self {
+impl From<&OpenDirectoryError> for Diagnostic {
+    fn from(fault: &OpenDirectoryError) -> Self {
         match fault {
-            OpenFolderError::BadId(_) => Self::new(&codes::BAD_JOB_ID, fault.to_string())
+            OpenDirectoryError::BadId(_) => Self::new(&codes::BAD_JOB_ID, fault.to_string())
                 .help("use the plan as `rock-matrix plan` writes it"),
-            OpenFolderError::Busy(folder) => Self::new(
+            OpenDirectoryError::Busy(directory) => Self::new(
                 &codes::JOB_BUSY,
                 "another build of this job is running",
             )
-            .note(format!("it holds the lock in {}", folder.display()))
+            .note(format!("it holds the lock in {}", directory.display()))
             .help(
                 "wait for it or stop it; to run another build at the same time, start it in \
                  another directory",
             ),
-            OpenFolderError::File(error) => error.link_diagnostic().unwrap_or_else(|| {
+            OpenDirectoryError::File(error) => error.link_diagnostic().unwrap_or_else(|| {
                 Self::new(&codes::BUILD_FOLDER, error.to_string())
                     .help("check that the directory is writable and the disk has room")
             }),
@@ -401,11 +401,11 @@ mod tests {
         }
     }
 
-    fn fault(trouble: StepErrorKind, tail: &[&str]) -> StepError {
+    fn fault(kind: StepErrorKind, tail: &[&str]) -> StepError {
         StepError {
             stage: "build".into(),
             command: "make 'all of it'".into(),
-            trouble,
+            kind,
             output: OutputExcerpt {
                 errors: Vec::new(),
                 tail: tail.iter().map(|line| (*line).to_owned()).collect(),
@@ -461,8 +461,7 @@ mod tests {
 
     #[test]
     fn the_reason_of_a_record_is_one_line_with_the_last_words() {
-        let reason =
-            |trouble, tail: &[&str]| BuildEnd::Failed(fault(trouble, tail)).reason().unwrap();
+        let reason = |kind, tail: &[&str]| BuildEnd::Failed(fault(kind, tail)).reason().unwrap();
         let ended = || StepErrorKind::Ended("exit status 2".into());
         assert_eq!(
             reason(ended(), &["cc: error", " stop ", ""]),
@@ -485,7 +484,7 @@ mod tests {
 
     #[test]
     fn every_trouble_has_its_code() {
-        let code = |trouble| fault(trouble, &[]).diagnostic(&CONTEXT).code.id;
+        let code = |kind| fault(kind, &[]).diagnostic(&CONTEXT).code.id;
         assert_eq!(code(StepErrorKind::TimedOut(120)), "B051");
         assert_eq!(
             code(StepErrorKind::NotStarted(
@@ -537,10 +536,10 @@ mod tests {
 
     #[test]
     fn faults_before_the_first_stage_have_codes_and_help() {
-        let busy = Diagnostic::from(&OpenFolderError::Busy("/x/.rock/a".into()));
+        let busy = Diagnostic::from(&OpenDirectoryError::Busy("/x/.rock/a".into()));
         assert_eq!((busy.code.id, busy.help.is_some()), ("B057", true));
         assert_eq!(
-            Diagnostic::from(&OpenFolderError::BadId("..".into()))
+            Diagnostic::from(&OpenDirectoryError::BadId("..".into()))
                 .code
                 .id,
             "B069"

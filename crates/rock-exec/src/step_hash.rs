@@ -32,9 +32,19 @@ pub fn step_hash(step: &Step, site: &str, inputs: &str) -> Digest {
     // The listing already reflects the patterns that a copy leaves out.
     let argv = &step.argv[..step.argv.len().saturating_sub(step.left_out.len())];
     let (stage, env, remove) = (&step.stage, &step.env, &step.env_remove);
-    let folders = json!([step.cwd, step.clean]);
+    let directories = json!([step.cwd, step.clean]);
     let parts = json!([
-        site, stage, argv, env, remove, extend, only_if, jobs, folders, outputs, inputs
+        site,
+        stage,
+        argv,
+        env,
+        remove,
+        extend,
+        only_if,
+        jobs,
+        directories,
+        outputs,
+        inputs
     ]);
     Digest::new(Sha256::digest(parts.to_string().as_bytes()).into())
 }

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::build_report::BuildReport;
 use super::collect::{CollectError, CollectedWheel, collect, copy_out, wheels_match};
-use super::folder::{LABELLED, REPAIRED};
 use super::handover::record_name;
 use super::host_env::source_date_s;
+use super::job_directory::{LABELLED, REPAIRED};
 use super::prepared_build::PreparedBuild;
 use super::record::{BuildOutcome, BuiltWheel, shown_text};
 use super::run::BuildEvent;
@@ -68,7 +68,7 @@ impl<'a> WheelDelivery<'a> {
     /// Writes the record, and a copy next to each wheel.
     fn save_record(&self, report: &BuildReport) -> Result<(), FileError> {
         let record = &report.record;
-        record.save(&self.prepared.folder.record())?;
+        record.save(&self.prepared.directory.record())?;
         record
             .wheels
             .iter()
@@ -103,7 +103,7 @@ impl<'a> WheelDelivery<'a> {
         if let Some(sdist) = sdist {
             self.check_sdist_name(sdist)?;
         }
-        let mut wheels = collect(self.folder(), &build.wheels, job.wheels().count())
+        let mut wheels = collect(self.directory(), &build.wheels, job.wheels().count())
             .map_err(|error| collect_error(&error))?;
         let verified = job.gates.contains(&Gate::Verify);
         let label = job.label.as_ref().filter(|_| build.relabel);
@@ -151,7 +151,7 @@ impl<'a> WheelDelivery<'a> {
 
     /// Returns the archive of the build under the name of the plan.
     fn archive(&self, name: &str) -> Result<Vec<CollectedWheel>, Diagnostics> {
-        let mut found = collect(self.folder(), &self.prepared.build.archive, 1)
+        let mut found = collect(self.directory(), &self.prepared.build.archive, 1)
             .map_err(|error| collect_error(&error))?;
         for file in &mut found {
             name.clone_into(&mut file.name);
@@ -162,7 +162,7 @@ impl<'a> WheelDelivery<'a> {
     /// Refuses a source distribution whose name differs from the plan's, because its name contains
     /// the version.
     fn check_sdist_name(&self, expected: &str) -> Result<(), Diagnostics> {
-        let found = collect(self.folder(), &self.prepared.build.archive, 1)
+        let found = collect(self.directory(), &self.prepared.build.archive, 1)
             .map_err(|error| collect_error(&error))?;
         match found.as_slice() {
             [found] if found.name != expected => Err(collect_error(&CollectError::Name {
@@ -179,7 +179,7 @@ impl<'a> WheelDelivery<'a> {
         let given = self.prepared.given_source_date();
         let time_s = match given {
             Some(text) => parse_source_date(text).map_err(rejected)?,
-            None => source_date_s(self.folder()),
+            None => source_date_s(self.directory()),
         };
         Ok(DosTime::from_epoch_s(time_s))
     }
@@ -394,13 +394,13 @@ impl<'a> WheelDelivery<'a> {
 
     /// Returns a path in the job directory that goes through no symlink.
     fn checked(&self, path: impl AsRef<Path>) -> Result<PathBuf, Diagnostics> {
-        let place = self.prepared.folder.at(path);
+        let place = self.prepared.directory.at(path);
         place.check().map_err(machine_error)?;
         Ok(place.path())
     }
 
-    fn folder(&self) -> &Path {
-        self.prepared.folder.path()
+    fn directory(&self) -> &Path {
+        self.prepared.directory.path()
     }
 
     fn out(&self) -> &Path {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::folder::JobFolder;
+use super::job_directory::JobDirectory;
 use rock_sys::{self as sys, FileError};
 
 /// A built wheel and its directory in the job directory.
@@ -12,15 +12,15 @@ pub struct WheelToTest {
     /// The path of the wheel.
     pub path: PathBuf,
     /// The directory, relative to the job directory, in which the build leaves this wheel.
-    pub folder: PathBuf,
+    pub directory: PathBuf,
 }
 
 impl WheelToTest {
     /// Whether the wheel is in its directory already.
-    fn is_in_place(&self, job: &JobFolder) -> bool {
+    fn is_in_place(&self, job: &JobDirectory) -> bool {
         self.path
             .parent()
-            .is_some_and(|parent| sys::is_same_file(parent, &job.at(&self.folder).path()))
+            .is_some_and(|parent| sys::is_same_file(parent, &job.at(&self.directory).path()))
     }
 
     fn name(&self) -> &Path {
@@ -34,7 +34,7 @@ impl WheelToTest {
 /// # Errors
 /// If a symlink leads out of the job directory, or the system refuses. Nothing is removed unless
 /// all wheels can be copied.
-pub(super) fn place_wheels(job: &JobFolder, wheels: &[WheelToTest]) -> Result<(), FileError> {
+pub(super) fn place_wheels(job: &JobDirectory, wheels: &[WheelToTest]) -> Result<(), FileError> {
     let moved: Vec<&WheelToTest> = wheels
         .iter()
         .filter(|wheel| !wheel.is_in_place(job))
@@ -42,8 +42,8 @@ pub(super) fn place_wheels(job: &JobFolder, wheels: &[WheelToTest]) -> Result<()
     let targets: Vec<PathBuf> = moved
         .iter()
         .map(|wheel| {
-            job.at(&wheel.folder).check()?;
-            let target = job.at(wheel.folder.join(wheel.name()));
+            job.at(&wheel.directory).check()?;
+            let target = job.at(wheel.directory.join(wheel.name()));
             target.check()?;
             Ok(target.path())
         })
@@ -54,11 +54,14 @@ pub(super) fn place_wheels(job: &JobFolder, wheels: &[WheelToTest]) -> Result<()
         .map(|(wheel, to)| (wheel.path.as_path(), to.as_path()))
         .collect();
     sys::copy_all(&files)?;
-    let folders: BTreeSet<&Path> = moved.iter().map(|wheel| wheel.folder.as_path()).collect();
-    for folder in folders {
-        for present in sys::files_with_extension(&job.at(folder).path(), &["whl"])? {
+    let directories: BTreeSet<&Path> = moved
+        .iter()
+        .map(|wheel| wheel.directory.as_path())
+        .collect();
+    for directory in directories {
+        for present in sys::files_with_extension(&job.at(directory).path(), &["whl"])? {
             if !targets.contains(&present) {
-                job.at(folder.join(present.file_name().unwrap_or_default()))
+                job.at(directory.join(present.file_name().unwrap_or_default()))
                     .remove()?;
             }
         }
@@ -73,11 +76,11 @@ mod tests {
     #[test]
     fn wheels_take_the_place_of_older_ones_and_of_one_that_is_missing_nothing_is_changed() {
         let base = tempfile::tempdir().unwrap();
-        let job = JobFolder::new(base.path(), "job").unwrap();
+        let job = JobDirectory::new(base.path(), "job").unwrap();
         let built = base.path().join("dist");
         let wheel = |name: &str| WheelToTest {
             path: built.join(name),
-            folder: "dist".into(),
+            directory: "dist".into(),
         };
         for path in [built.join("a-2.whl"), job.at("dist/a-1.whl").path()] {
             sys::write_atomic(&path, b"wheel").unwrap();
@@ -92,14 +95,14 @@ mod tests {
     #[test]
     fn wheels_in_their_place_stay() {
         let base = tempfile::tempdir().unwrap();
-        let job = JobFolder::new(base.path(), "job").unwrap();
+        let job = JobDirectory::new(base.path(), "job").unwrap();
         let path = job.at("dist/a-1.whl").path();
         sys::write_atomic(&path, b"wheel").unwrap();
         place_wheels(
             &job,
             &[WheelToTest {
                 path: path.clone(),
-                folder: "dist".into(),
+                directory: "dist".into(),
             }],
         )
         .unwrap();

@@ -26,13 +26,13 @@ struct PublishedIdentity {
     python: String,
     abi: String,
     machine: String,
-    label: PublishedPart,
+    label: PublishedLabel,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum PublishedPart {
+enum PublishedLabel {
     /// A label that can be parsed, or none; the version of the combination is a placeholder.
-    Told(Combination, Option<bool>),
+    Parsed(Combination, Option<bool>),
     /// A label in another format.
     Text(String),
 }
@@ -116,7 +116,7 @@ impl PublishedSet {
                     version: no_version,
                     ..Combination::of(&identity)
                 };
-                PublishedPart::Told(combination, identity.cxx11abi())
+                PublishedLabel::Parsed(combination, identity.cxx11abi())
             }
             Err(_) => match name.label().map(|label| (label.without_commit(), label)) {
                 // A development build prepends its commit to the label of the plan.
@@ -125,7 +125,7 @@ impl PublishedSet {
                     let local = local.parse().expect("a version with a label is one");
                     return self.identity(&name.clone().with_version(local));
                 }
-                label => PublishedPart::Text(
+                label => PublishedLabel::Text(
                     label
                         .map(|(label, _)| label.to_string())
                         .unwrap_or_default(),

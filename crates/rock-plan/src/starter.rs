@@ -75,7 +75,7 @@ impl fmt::Display for ProjectError {
         match self {
             Self::Syntax(reason) => write!(f, "cannot read `pyproject.toml`: {reason}"),
             Self::NoName => f.write_str(
-                "the name of the project in this folder cannot be read without running code",
+                "the name of the project in this directory cannot be read without running code",
             ),
             Self::BadName(name) => write!(f, "`{name}` is not a valid distribution name"),
             Self::NoVersion(name) => {
@@ -307,8 +307,8 @@ pub fn choose(
     }
     if !files.is_project() {
         return Err(
-            fault("there is no pyproject.toml or setup.py in this folder".to_owned()).help(
-                "run it in the project's folder, or without options to start with flash-attn",
+            fault("there is no pyproject.toml or setup.py in this directory".to_owned()).help(
+                "run it in the project's directory, or without options to start with flash-attn",
             ),
         );
     }

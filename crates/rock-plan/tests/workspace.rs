@@ -8,12 +8,13 @@
 use std::path::{Path, PathBuf};
 
 use rock_compat::Compat;
-use rock_diagnostic::{ExitClass, Sink};
+use rock_diagnostic::{Diagnostic, Diagnostics, ExitClass, SourceText};
 use rock_plan::config::AxisOverrides;
 use rock_plan::workspace::{
-    DataDirectories, HostProbe, JobLookup, Workspace, WorkspaceData, load_compat,
+    DataDirectories, JobSelection, ReadyJob, Workspace, WorkspaceOptions, check_docker_arguments,
+    check_fact_names,
 };
-use rock_plan::{JobView, PlanInputs};
+use rock_plan::{JobView, PlanInputs, write_json};
 use rock_sys::{Environment, HostRoots};
 use tempfile::TempDir;
 
@@ -23,7 +24,14 @@ recipe: flash-attn
 axes: {flash-attn: ['2.8.3'], python: ['3.12'], torch: ['2.6.0'], rocm: ['6.2.4'], backend: [ck]}
 ";
 
-/// A directory with files, and what a workspace is loaded with.
+const RECIPE: &str = "recipe: 1
+name: mine
+version-from: build
+steps:
+  - {stage: build, argv: [make]}
+";
+
+/// A directory with files, and the data that its workspace is loaded with.
 struct Fixture {
     directory: TempDir,
     compat: Compat,
@@ -40,7 +48,7 @@ impl Fixture {
             std::fs::write(path, text).unwrap();
         }
         Self {
-            directories: DataDirectories::default().find_overlays(directory.path()),
+            directories: DataDirectories::discover(directory.path()),
             directory,
             compat: Compat::embedded(),
             environment: Environment::default(),
@@ -51,31 +59,41 @@ impl Fixture {
         self.directory.path().join(name)
     }
 
+    fn argument(&self, name: &str) -> String {
+        self.path(name).display().to_string()
+    }
+
     /// The machine is the directory `machine`.
-    fn data(&self) -> WorkspaceData<'_> {
+    fn options(&self) -> WorkspaceOptions<'_> {
         let roots = HostRoots {
             machine: self.path("machine"),
             sysfs: None,
         };
-        WorkspaceData {
-            compat: &self.compat,
-            directories: &self.directories,
-            host: HostProbe::with_roots(roots, &self.environment),
-        }
+        WorkspaceOptions::new(&self.compat, &self.directories, &self.environment)
+            .with_host_roots(roots)
     }
 
-    fn ids(&self, overrides: &AxisOverrides) -> Result<Vec<String>, Vec<String>> {
-        let mut sink = Sink::new();
-        let files = [self.path("m.yaml")];
-        let plan = Workspace::load(self.data(), &files, overrides, &mut sink)
-            .unwrap()
-            .plan(&PlanInputs::default(), &mut sink);
-        plan.map(|plan| plan.jobs().map(JobView::id).collect())
-            .ok_or_else(|| {
-                let errors = sink.finish();
-                errors.into_iter().map(|error| error.message).collect()
-            })
+    /// Returns the IDs of the jobs of `m.yaml`.
+    fn ids(&self, overrides: AxisOverrides) -> Result<Vec<String>, Diagnostics> {
+        let options = self.options().with_overrides(overrides);
+        let (workspace, _) = Workspace::load(&[self.path("m.yaml")], &options)?;
+        let (plan, _) = workspace.plan(&PlanInputs::default())?;
+        Ok(plan.jobs().map(JobView::id).collect())
     }
+
+    /// Selects jobs by files of the directory and names.
+    fn select(&self, files: &[&str], names: &[&str]) -> Result<JobSelection, Diagnostics> {
+        let mut arguments: Vec<String> = files.iter().map(|file| self.argument(file)).collect();
+        arguments.extend(names.iter().map(|name| (*name).to_owned()));
+        JobSelection::load(&arguments, &self.options()).map(|(selection, _)| selection)
+    }
+}
+
+fn messages(diagnostics: impl IntoIterator<Item = Diagnostic>) -> Vec<String> {
+    diagnostics
+        .into_iter()
+        .map(|diagnostic| diagnostic.message)
+        .collect()
 }
 
 #[test]
@@ -94,77 +112,173 @@ fn host_values_are_those_of_the_given_machine() {
         ),
     ];
     let fixture = Fixture::new(&files);
-    let lookup = JobLookup::new(fixture.data());
-    let words = [fixture.path("m.yaml").display().to_string()];
-    let selection = lookup.find(&words).unwrap();
-    let [ready] = selection.jobs.as_slice() else {
-        panic!("{:?}", selection.jobs);
+    let selection = fixture.select(&["m.yaml"], &[]).unwrap();
+    let [ready] = selection.jobs() else {
+        panic!("{:?}", selection.jobs());
     };
     assert_eq!(ready.job.rocm.as_ref().unwrap().to_string(), "6.2.4");
     let gfx: Vec<String> = ready.job.gfx.iter().map(ToString::to_string).collect();
     assert_eq!(gfx, ["gfx942"]);
     let without_gpu = Fixture::new(&files[..2]);
+    let errors = without_gpu.ids(AxisOverrides::default()).unwrap_err();
+    assert_eq!(errors.exit_class(), ExitClass::Input);
     assert_eq!(
-        without_gpu.ids(&AxisOverrides::default()).unwrap_err(),
+        messages(errors),
         ["`gfx: [host]` selects this machine's GPUs, and it has none"]
     );
 }
 
 #[test]
-fn lists_of_the_command_line_replace_values() {
+fn overrides_replace_values_of_matrix_files() {
     let fixture = Fixture::new(&[("m.yaml", MATRIX)]);
-    let axes = [("python".to_owned(), "3.10, 3.11".to_owned())];
-    let overrides = AxisOverrides::from_lists(None, &axes, Some("gfx942"), None);
-    assert_eq!(fixture.ids(&overrides).unwrap().len(), 2);
+    let overrides = AxisOverrides::default()
+        .with_axis("python", "3.10, 3.11")
+        .with_gfx("gfx942");
+    assert_eq!(fixture.ids(overrides).unwrap().len(), 2);
 }
 
 #[test]
-fn jobs_are_found_by_prefix_and_unknown_names_are_errors_of_the_command_line() {
+fn a_workspace_needs_valid_files_unless_only_valid_ones_are_loaded() {
+    let fixture = Fixture::new(&[
+        ("m.yaml", &(MATRIX.to_owned() + "gfx: [gfx942]\n")),
+        ("broken.yaml", "version: 1\ndistribution: a b\n"),
+    ]);
+    let files = [fixture.path("m.yaml"), fixture.path("broken.yaml")];
+    let errors = Workspace::load(&files, &fixture.options()).unwrap_err();
+    assert_eq!(errors.exit_class(), ExitClass::Input);
+    let (workspace, sink) = Workspace::load_valid(&files, &fixture.options()).unwrap();
+    assert_eq!(messages(sink.finish()), messages(errors));
+    assert_eq!((workspace.file_count(), workspace.matrices().len()), (2, 1));
+    assert_eq!(workspace.matrices()[0].path(), fixture.argument("m.yaml"));
+    let (plan, _) = workspace.plan(&PlanInputs::default()).unwrap();
+    assert_eq!(plan.job_count(), 1);
+    let source = SourceText::new("broken.yaml", "version: 1\ndistribution: a b\n");
+    assert!(Workspace::from_matrix(&source, &fixture.options()).is_err());
+}
+
+#[test]
+fn jobs_are_selected_by_prefix_and_unknown_names_are_errors_of_the_command_line() {
     let fixture = Fixture::new(&[("m.yaml", &(MATRIX.to_owned() + "gfx: [gfx942]\n"))]);
-    let lookup = JobLookup::new(fixture.data());
-    let file = fixture.path("m.yaml").display().to_string();
-    let selection = lookup
-        .find(&[file.clone(), "flash-attn".to_owned()])
-        .unwrap();
-    assert!(selection.by_name);
-    assert_eq!(selection.jobs.len(), 1);
-    let errors = lookup.find(&[file, "other".to_owned()]).unwrap_err();
+    let selection = fixture.select(&["m.yaml"], &["flash-attn"]).unwrap();
+    assert!(selection.is_by_name() && selection.plan().is_some());
+    let id = "flash-attn-2.8.3-rocm6.2.4-torch2.6.0-py3.12-ck";
+    assert_eq!(selection.names_hint(), format!("name one of {id}"));
+    assert_eq!(selection.into_jobs().len(), 1);
+    let errors = fixture.select(&["m.yaml"], &["other"]).unwrap_err();
     assert_eq!(errors.exit_class(), ExitClass::Usage);
     assert_eq!(errors.to_string(), "no job is called `other`");
-    let missing = fixture.path("none.yaml").display().to_string();
-    let errors = lookup.find(&[missing]).unwrap_err();
+    let errors = fixture.select(&["none.yaml"], &[]).unwrap_err();
     assert_eq!(errors.exit_class(), ExitClass::Input);
+}
+
+#[test]
+fn a_recipe_file_serves_matrix_files_and_saved_plans() {
+    let matrix = "version: 1\ndistribution: mine\nrecipe: mine\ngfx: [gfx942]\n\
+        axes: {python: ['3.12'], rocm: ['7.14.0']}\nunknown: lenient\n\
+        torch-from: host\npython-from: host\n";
+    let fixture = Fixture::new(&[("m.yaml", matrix), ("mine.yaml", RECIPE)]);
+    let selection = fixture.select(&["mine.yaml", "m.yaml"], &[]).unwrap();
+    let mut saved = Vec::new();
+    write_json(selection.plan().unwrap(), "test", &[], &mut saved).unwrap();
+    std::fs::write(fixture.path("plan.json"), saved).unwrap();
+    // The plan and the matrix file have the same job.
+    let both = fixture.select(&["mine.yaml", "m.yaml", "plan.json"], &[]);
+    let recipes: Vec<String> = both
+        .unwrap()
+        .jobs()
+        .iter()
+        .map(|ready: &ReadyJob| ready.recipe.name.clone())
+        .collect();
+    assert_eq!(recipes, ["mine", "mine"]);
+    let saved = fixture.select(&["mine.yaml", "plan.json"], &[]).unwrap();
+    assert!(saved.plan().is_none());
+    assert_eq!(saved.jobs().len(), 1);
+    let errors = fixture.select(&["plan.json"], &[]).unwrap_err();
+    assert_eq!(messages(errors), ["there is no recipe `mine`"]);
+}
+
+#[test]
+fn a_recipe_is_planned_without_a_matrix_file() {
+    let fixture = Fixture::new(&[]);
+    let settings = [
+        ("flash-attn", "2.8.3"),
+        ("python", "3.12"),
+        ("torch", "2.6.0"),
+        ("rocm", "6.2.4"),
+        ("backend", "ck"),
+        ("gfx", "gfx942"),
+    ]
+    .map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let (selection, _) =
+        JobSelection::from_recipe("flash-attn", &settings, &fixture.options()).unwrap();
+    assert!(!selection.is_by_name());
+    assert_eq!(selection.jobs().len(), 1);
+    let errors = JobSelection::from_recipe("flash-atn", &[], &fixture.options()).unwrap_err();
+    assert_eq!(errors.exit_class(), ExitClass::Usage);
+    assert_eq!(
+        errors.to_string(),
+        "there is no recipe `flash-atn`; did you mean `flash-attn`?"
+    );
+}
+
+#[test]
+fn options_of_jobs_are_checked_against_rules_and_recipes() {
+    let fixture = Fixture::new(&[("m.yaml", &(MATRIX.to_owned() + "gfx: [gfx942]\n"))]);
+    let selection = fixture.select(&["m.yaml"], &[]).unwrap();
+    let errors = check_fact_names(selection.jobs(), "--fact", ["no-such-fact"]).unwrap_err();
+    assert_eq!(
+        messages(errors),
+        ["no recipe of these jobs has a fact `no-such-fact`"]
+    );
+    assert!(check_fact_names(&[], "--fact", ["no-such-fact"]).is_ok());
+    assert!(check_docker_arguments(&["--cpus=4".to_owned()]).is_ok());
+    assert!(check_docker_arguments(&["image".to_owned()]).is_err());
 }
 
 #[test]
 fn directories_next_to_the_matrix_files_overlay_the_built_in_data() {
     let row = "{rocm: '6.4', hip: '6.4.99999', origin: {status: reported, source: own, checked: 2026-11-21}}";
     let table = format!("sources: {{own: our measurements}}\nrocm:\n  - {row}\n");
-    let recipe = "recipe: 1\nname: mine\nsteps:\n  - {stage: build, argv: [make]}\n";
     let fixture = Fixture::new(&[
         ("matrices/compat/own.yaml", &table),
-        ("matrices/recipes/mine.yaml", recipe),
+        ("matrices/recipes/mine.yaml", RECIPE),
     ]);
     assert_eq!(fixture.directories.notes().len(), 2);
-    let compat = load_compat(&fixture.directories).unwrap().unwrap();
+    let compat = fixture.directories.load_compat().unwrap().unwrap();
     let (built_in, own) = (&fixture.compat.tables().rocm, &compat.tables().rocm);
     assert_eq!(own.len(), built_in.len());
     let row = own.iter().find(|row| row.rocm == "6.4").unwrap();
     assert_eq!(row.hip, "6.4.99999");
-    let recipes =
-        rock_plan::workspace::load_recipes(&fixture.directories, [], &mut Sink::new()).unwrap();
+    let (recipes, warnings) = fixture.directories.load_recipes().unwrap();
+    assert!(warnings.is_empty());
     assert!(recipes.names().contains(&"mine") && recipes.names().contains(&"torch"));
-    // Named directories are used instead.
-    let named = DataDirectories::named(Some(fixture.path("x")), Some(fixture.path("y")))
-        .find_overlays(fixture.directory.path());
+    // Named directories are used instead. Tables replace all built-in ones, recipes do not.
+    let named = DataDirectories::discover(fixture.directory.path())
+        .with_compat(fixture.path("matrices/compat"))
+        .with_recipes(fixture.path("matrices/recipes"));
+    assert_eq!(
+        (named.compat_overlay(), named.recipe_overlay()),
+        (None, None)
+    );
+    assert_eq!(
+        named.named_compat(),
+        Some(&*fixture.path("matrices/compat"))
+    );
     assert!(named.notes().is_empty());
+    assert_eq!(named.load_compat().unwrap().unwrap().tables().rocm.len(), 1);
+    let (recipes, _) = named.load_recipes().unwrap();
+    assert!(recipes.names().contains(&"mine") && recipes.names().contains(&"torch"));
+    let errors = named.with_recipes(fixture.path("x")).load_recipes();
+    assert!(errors.is_err(), "a named directory has recipes");
+    let built_in = DataDirectories::default();
+    assert!(built_in.load_compat().unwrap().is_none());
 }
 
 #[test]
 fn an_invalid_row_of_an_overlay_is_reported_at_its_place() {
     let table = "rocm:\n  - {rocm: '9.9', origin: {status: reported, source: third, checked: 2026-11-21}}\n  - {rocm: six, origin: {status: reported, source: third, checked: 2026-11-21}}\n";
     let fixture = Fixture::new(&[("matrices/compat/own.yaml", table)]);
-    let errors = load_compat(&fixture.directories).unwrap_err();
+    let errors = fixture.directories.load_compat().unwrap_err();
     let [error] = errors.as_slice() else {
         panic!("{errors:?}");
     };

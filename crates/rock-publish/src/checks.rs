@@ -104,7 +104,7 @@ fn labels_normal<'n>(files: impl Iterator<Item = NamedPath<'n>>, sink: &mut Sink
             )
             .at(Location::File(shown.into()), "")
             .help(format!(
-                "set it with `rock-matrix wheel label WHEEL --local {normal} --out DIR`"
+                "set it with `rock-matrix wheel label WHEEL {normal} --out DIR`"
             )),
         );
     }

@@ -46,7 +46,7 @@ pub(crate) fn parse_label(
                     format!("the label `{label}` names two versions"),
                 )
                 .at(location, "")
-                .help(format!("separate the versions with dots, as `rock-matrix wheel label WHEEL --local {dotted} --replace` does")),
+                .help(format!("separate the versions with dots, as `rock-matrix wheel label WHEEL {dotted} --replace` does")),
             );
             None
         }

@@ -30,7 +30,7 @@ pub struct ArtifactEntry {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EntryKind {
     /// A directory.
-    Folder,
+    Directory,
     /// A symlink with its target text.
     Link(String),
     /// A regular file.

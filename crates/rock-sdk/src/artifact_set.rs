@@ -140,7 +140,7 @@ impl ArtifactSet {
     pub fn size_bytes(&self, origin: FileOrigin) -> u64 {
         match &self.artifacts[origin.artifact].entries[origin.entry].kind {
             EntryKind::File(facts) => facts.size_bytes,
-            EntryKind::Folder | EntryKind::Link(_) => 0,
+            EntryKind::Directory | EntryKind::Link(_) => 0,
         }
     }
 
@@ -190,7 +190,7 @@ impl ArtifactSet {
         let artifact = &self.artifacts[origin.artifact];
         let entry = &artifact.entries[origin.entry];
         let whole = match &self.sources[origin.artifact] {
-            ArtifactSource::Directory(folder) => folder,
+            ArtifactSource::Directory(directory) => directory,
             ArtifactSource::Archive(archive) => &archive.path,
         };
         whole.join(&artifact.roots[entry.root]).join(&entry.path)
@@ -223,9 +223,11 @@ struct ArtifactCandidate {
 
 /// Finds the artifacts of a directory. Of several forms of an artifact, it takes a directory or the
 /// archive that is decompressed fastest.
-fn find_candidates(folder: &Path) -> Result<(Vec<ArtifactCandidate>, Vec<Diagnostic>), Diagnostic> {
-    if !rock_sys::exists(folder) {
-        let place = Location::File(folder.display().to_string().into());
+fn find_candidates(
+    directory: &Path,
+) -> Result<(Vec<ArtifactCandidate>, Vec<Diagnostic>), Diagnostic> {
+    if !rock_sys::exists(directory) {
+        let place = Location::File(directory.display().to_string().into());
         let diagnostic =
             Diagnostic::new(&codes::NO_ARTIFACT, "there is no such directory").at(place, "");
         return Err(
@@ -233,7 +235,7 @@ fn find_candidates(folder: &Path) -> Result<(Vec<ArtifactCandidate>, Vec<Diagnos
         );
     }
     let (mut found, mut findings) = (Vec::new(), Vec::new());
-    for entry in rock_sys::read_entries(folder)? {
+    for entry in rock_sys::read_entries(directory)? {
         let file_name = entry
             .path
             .file_name()
@@ -268,14 +270,14 @@ fn find_candidates(folder: &Path) -> Result<(Vec<ArtifactCandidate>, Vec<Diagnos
         }
     }
     found.sort_by(|one, other| (&one.name, one.compression).cmp(&(&other.name, other.compression)));
-    findings.extend(duplicate_forms(&found, folder));
+    findings.extend(duplicate_forms(&found, directory));
     found.dedup_by(|later, first| later.name == first.name);
     Ok((found, findings))
 }
 
 /// Reports artifacts that exist in several forms. The candidates are sorted, and the first of each
 /// is taken.
-fn duplicate_forms(found: &[ArtifactCandidate], folder: &Path) -> Option<Diagnostic> {
+fn duplicate_forms(found: &[ArtifactCandidate], directory: &Path) -> Option<Diagnostic> {
     const SHOWN: usize = 5;
     let forms: Vec<&[ArtifactCandidate]> = found
         .chunk_by(|one, other| one.name == other.name)
@@ -286,7 +288,7 @@ fn duplicate_forms(found: &[ArtifactCandidate], folder: &Path) -> Option<Diagnos
         1 => format!("`{}` exists in several forms", first[0].name),
         more => format!("{more} artifacts exist in several forms"),
     };
-    let place = Location::File(folder.display().to_string().into());
+    let place = Location::File(directory.display().to_string().into());
     let mut diagnostic = Diagnostic::new(&codes::ARTIFACT_TWICE, message).at(place, "");
     let name = |one: &ArtifactCandidate| {
         format!(

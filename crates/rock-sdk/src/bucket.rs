@@ -16,7 +16,7 @@ use rock_names::{ArtifactComponent, ArtifactName, Digest};
 /// Returns the prefix of a run in a bucket, with a trailing slash: `123-linux/`, or
 /// `OWNER-REPO/123-linux/` in a bucket that several repositories share (ROCm/TheRock,
 /// `build_tools/_therock_utils/workflow_outputs.py`).
-pub fn folder_of_run(shared_by: Option<&str>, run: &str, platform: Platform) -> String {
+pub fn directory_of_run(shared_by: Option<&str>, run: &str, platform: Platform) -> String {
     let repository = shared_by
         .map(|repository| repository.replace('/', "-") + "/")
         .unwrap_or_default();
@@ -261,15 +261,15 @@ mod tests {
     use regex::Regex;
 
     use super::{
-        ArtifactSelection, BucketArchive, MAX_FILES, MAX_LISTING_DEPTH, folder_of_run, page,
+        ArtifactSelection, BucketArchive, MAX_FILES, MAX_LISTING_DEPTH, directory_of_run, page,
     };
     use rock_names::Platform;
 
     #[test]
-    fn runs_have_a_folder_and_share_buckets_under_the_name_of_their_repository() {
-        assert_eq!(folder_of_run(None, "123", Platform::Linux), "123-linux/");
+    fn runs_have_a_directory_and_share_buckets_under_the_name_of_their_repository() {
+        assert_eq!(directory_of_run(None, "123", Platform::Linux), "123-linux/");
         assert_eq!(
-            folder_of_run(Some("me/TheRock"), "123", Platform::Windows),
+            directory_of_run(Some("me/TheRock"), "123", Platform::Windows),
             "me-TheRock/123-windows/"
         );
     }

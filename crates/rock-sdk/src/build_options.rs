@@ -192,7 +192,7 @@ mod tests {
             kind: PackageKind::Device,
             made_for: Some(target.to_owned()),
             distribution: format!("rocm-sdk-device-{target}"),
-            folder: "_rocm_sdk_libraries".to_owned(),
+            directory: "_rocm_sdk_libraries".to_owned(),
             files: BTreeMap::new(),
             dropped: BTreeMap::new(),
         };

@@ -45,8 +45,8 @@ pub struct SdkBuilder<'b> {
     wheel_options: NewWheelOptions,
     /// The time of the members of archives, in seconds since 1970-01-01.
     time_s: u64,
-    compresses_tree: bool,
-    inits_devices: bool,
+    is_tree_compressed: bool,
+    has_device_init: bool,
     scratch: ScratchSpace,
     progress: &'b dyn ProgressReporter,
     on_package: &'b (dyn Fn(&str) + Sync),
@@ -103,19 +103,19 @@ impl<'b> SdkBuilder<'b> {
                 time: DosTime::from_epoch_s(0),
             },
             time_s: 0,
-            compresses_tree: false,
-            inits_devices: false,
+            is_tree_compressed: false,
+            has_device_init: false,
             scratch: ScratchSpace::default(),
             progress: &NoProgress,
             on_package: &|_| (),
         };
-        builder.member_time(DosTime::clamp_epoch_s(0))
+        builder.with_member_time_s(DosTime::clamp_epoch_s(0))
     }
 
     /// Sets the time of all members, in seconds since 1970-01-01. It must be one that wheels can
     /// represent, also for the sdist and the devel tree, because installers build wheels from them.
     #[must_use]
-    pub fn member_time(mut self, time_s: i64) -> Self {
+    pub fn with_member_time_s(mut self, time_s: i64) -> Self {
         self.wheel_options.time = DosTime::from_epoch_s(time_s);
         self.time_s = time_s.unsigned_abs();
         self
@@ -123,42 +123,42 @@ impl<'b> SdkBuilder<'b> {
 
     /// Sets the compression level of wheels, from 0 for uncompressed members to 9.
     #[must_use]
-    pub fn compression_level(mut self, level: u32) -> Self {
+    pub fn with_compression_level(mut self, level: u32) -> Self {
         self.wheel_options.level = level;
         self
     }
 
     /// Sets whether the trees of devel packages are compressed with xz.
     #[must_use]
-    pub fn compresses_tree(mut self, compresses: bool) -> Self {
-        self.compresses_tree = compresses;
+    pub fn with_compressed_tree(mut self, is_compressed: bool) -> Self {
+        self.is_tree_compressed = is_compressed;
         self
     }
 
     /// Sets whether device packages have the `__init__.py` of the libraries, too.
     #[must_use]
-    pub fn inits_devices(mut self, inits: bool) -> Self {
-        self.inits_devices = inits;
+    pub fn with_device_init(mut self, has_init: bool) -> Self {
+        self.has_device_init = has_init;
         self
     }
 
     /// Sets the storage for data that is not kept in memory.
     #[must_use]
-    pub fn scratch(mut self, scratch: ScratchSpace) -> Self {
+    pub fn with_scratch(mut self, scratch: ScratchSpace) -> Self {
         self.scratch = scratch;
         self
     }
 
     /// Sets the receiver of the progress of each wheel.
     #[must_use]
-    pub fn progress(mut self, progress: &'b dyn ProgressReporter) -> Self {
+    pub fn with_progress(mut self, progress: &'b dyn ProgressReporter) -> Self {
         self.progress = progress;
         self
     }
 
     /// Sets the receiver of the name of each package before it is written.
     #[must_use]
-    pub fn on_package(mut self, on_package: &'b (dyn Fn(&str) + Sync)) -> Self {
+    pub fn with_package_listener(mut self, on_package: &'b (dyn Fn(&str) + Sync)) -> Self {
         self.on_package = on_package;
         self
     }
@@ -266,7 +266,7 @@ impl<'b> SdkBuilder<'b> {
         let mut files: BTreeMap<String, WheelEntry<'_>> = BTreeMap::new();
         for ((path, placed), bytes) in package.files.iter().zip(opened) {
             files.insert(
-                format!("{}/{path}", package.folder),
+                format!("{}/{path}", package.directory),
                 (bytes, placed.is_executable),
             );
         }
@@ -274,18 +274,18 @@ impl<'b> SdkBuilder<'b> {
             let target = package.made_for.as_deref().unwrap_or_default();
             let links = python::device_links(package, &self.build.version);
             files.insert(
-                format!("{}/.devel_links/{target}.json", package.folder),
+                format!("{}/.devel_links/{target}.json", package.directory),
                 (Box::new(links.into_bytes()), false),
             );
             // pip removes only directories in which it removed a file.
             files.insert(
-                format!("{}/.device-{target}", package.folder),
+                format!("{}/.device-{target}", package.directory),
                 (Box::new(Vec::new()), false),
             );
         }
-        if package.kind != PackageKind::Device || self.inits_devices {
+        if package.kind != PackageKind::Device || self.has_device_init {
             files
-                .entry(format!("{}/__init__.py", package.folder))
+                .entry(format!("{}/__init__.py", package.directory))
                 .or_insert_with(|| (Box::new(Vec::new()), false));
         }
         let scripts = python::entry_points(package, &self.build, self.facts);
@@ -312,7 +312,7 @@ impl<'b> SdkBuilder<'b> {
         let payload = self.payload(tree)?;
         let mut files: BTreeMap<String, WheelEntry<'_>> = BTreeMap::new();
         let path = format!("{}/{DEVEL_TARBALL}", python::module(project));
-        if self.compresses_tree {
+        if self.is_tree_compressed {
             files.insert(
                 format!("{path}{XZ_EXTENSION}"),
                 (self.compress(&payload, signals)?, false),
@@ -337,7 +337,7 @@ impl<'b> SdkBuilder<'b> {
 
     /// Returns the tree of a devel package as an archive.
     fn payload<'t>(&'t self, tree: &'t DevelTree) -> Result<Concat<'t>, Vec<Diagnostic>> {
-        let root = &tree.folder;
+        let root = &tree.directory;
         let contents: Vec<FileContent> = tree
             .entries
             .iter()
@@ -352,7 +352,7 @@ impl<'b> SdkBuilder<'b> {
                     search: None,
                     ..
                 } => Some(FileContent::Copy(*bytes)),
-                DevelKind::Owned(_) | DevelKind::Link(_) | DevelKind::Folder => None,
+                DevelKind::Owned(_) | DevelKind::Link(_) | DevelKind::Directory => None,
             })
             .collect();
         let mut opened =
@@ -390,7 +390,7 @@ impl<'b> SdkBuilder<'b> {
         for entry in &tree.entries {
             let path = entry.path.as_str();
             match &entry.kind {
-                DevelKind::Folder => push(path, TarMemberKind::Directory, 0o755, None)?,
+                DevelKind::Directory => push(path, TarMemberKind::Directory, 0o755, None)?,
                 DevelKind::Owned(text) | DevelKind::Link(text) => {
                     push(path, TarMemberKind::Symlink(text), 0o777, None)?;
                 }
@@ -466,7 +466,7 @@ impl<'b> SdkBuilder<'b> {
             .collect();
         let top: String = top
             .into_iter()
-            .map(|folder| format!("{folder}\n"))
+            .map(|directory| format!("{directory}\n"))
             .collect();
         let metadata = python::metadata(kind, project, &self.build, self.facts);
         // All modules must be installed next to `rocm_sdk`, which is pure: some systems have

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::artifact::{BuildArtifact, EntryKind, FileShape};
 use super::layout::{
-    LayoutRequest, PackageKind, PackageLayout, PathOverlap, RuntimePackage, SplitMode, folder_of,
-    row,
+    LayoutRequest, PackageKind, PackageLayout, PathOverlap, RuntimePackage, SplitMode,
+    directory_of, row,
 };
 use super::placement::{DropReason, FileContent, FileOrigin};
 use super::resolve::{LinkTarget, PathEntry, follow};
@@ -46,7 +46,7 @@ pub enum DevelKind {
     /// A symlink with this target text: as in the artifact, or to the SONAME of a library.
     Link(String),
     /// A directory.
-    Folder,
+    Directory,
 }
 
 /// The devel tree of one family, with the members in the order that the extractor needs.
@@ -55,7 +55,7 @@ pub struct DevelTree {
     /// The name of the distribution.
     pub distribution: String,
     /// The directory in `site-packages` that the tree is extracted to.
-    pub folder: String,
+    pub directory: String,
     /// The family, if libraries are built per family.
     pub made_for: Option<String>,
     /// The members in extraction order.
@@ -110,14 +110,14 @@ pub fn devel_trees(
         members.claim(&fed_by, &owners.collect::<Vec<_>>());
         let dropped = members.drop_links(keeps_dangling);
         let (torn, overlaps) = (members.torn(), std::mem::take(&mut members.overlaps));
-        let (distribution, folder) = (
+        let (distribution, directory) = (
             row.distribution.clone(),
-            folder_of(&row.distribution, &request.name_suffix),
+            directory_of(&row.distribution, &request.name_suffix),
         );
         let entries = in_order(members.whole());
         DevelTree {
             distribution,
-            folder,
+            directory,
             made_for: family.map(str::to_owned),
             entries,
             dropped,
@@ -185,10 +185,10 @@ impl<'m> TreeMembers<'m> {
         for &artifact in fed_by {
             for (entry, listed) in artifacts[artifact].entries.iter().enumerate() {
                 let from = FileOrigin { artifact, entry };
-                let is_folder = listed.kind == EntryKind::Folder;
+                let is_directory = listed.kind == EntryKind::Directory;
                 let kept = match self.by_path.entry(&listed.path) {
                     Slot::Vacant(slot) => {
-                        let owned = owned(&listed.path, owners).filter(|_| !is_folder);
+                        let owned = owned(&listed.path, owners).filter(|_| !is_directory);
                         let kept = owned.as_ref().map_or(from, |(_, kept)| *kept);
                         // A second name that a runtime package gives a file is not an overlap.
                         let is_of_path =
@@ -200,7 +200,9 @@ impl<'m> TreeMembers<'m> {
                         );
                         slot.insert(TreeMember { kind, from, kept }).kept
                     }
-                    Slot::Occupied(slot) if is_folder && slot.get().kind == DevelKind::Folder => {
+                    Slot::Occupied(slot)
+                        if is_directory && slot.get().kind == DevelKind::Directory =>
+                    {
                         continue;
                     }
                     Slot::Occupied(slot) => slot.get().kept,
@@ -213,7 +215,7 @@ impl<'m> TreeMembers<'m> {
     }
 
     /// Returns the parent directories of all members.
-    fn folders(&self) -> BTreeSet<&'m str> {
+    fn directories(&self) -> BTreeSet<&'m str> {
         self.by_path
             .keys()
             .flat_map(|path| parent_directories(path))
@@ -226,12 +228,12 @@ impl<'m> TreeMembers<'m> {
     fn drop_links(&mut self, keeps_dangling: bool) -> BTreeMap<String, (DropReason, FileOrigin)> {
         let mut dropped = BTreeMap::new();
         loop {
-            let folders = self.folders();
+            let directories = self.directories();
             let met = |at: &str| match self.by_path.get(at).map(|member| &member.kind) {
                 Some(DevelKind::Link(text)) => Some(PathEntry::Link(text)),
-                Some(DevelKind::Folder) => Some(PathEntry::Folder),
+                Some(DevelKind::Directory) => Some(PathEntry::Directory),
                 Some(DevelKind::Owned(_) | DevelKind::File { .. }) => Some(PathEntry::File),
-                None => folders.contains(at).then_some(PathEntry::Folder),
+                None => directories.contains(at).then_some(PathEntry::Directory),
             };
             let links = self
                 .by_path
@@ -241,7 +243,7 @@ impl<'m> TreeMembers<'m> {
                     _ => None,
                 });
             let fault = |target| match target {
-                LinkTarget::File(_) | LinkTarget::Folder | LinkTarget::Elsewhere => None,
+                LinkTarget::File(_) | LinkTarget::Directory | LinkTarget::Elsewhere => None,
                 LinkTarget::Nothing => Some(DropReason::Dangling).filter(|_| !keeps_dangling),
                 LinkTarget::Outside => Some(DropReason::Outside),
                 LinkTarget::Loop => Some(DropReason::Loop),
@@ -264,15 +266,15 @@ impl<'m> TreeMembers<'m> {
     /// one of these members.
     fn torn(&self) -> Vec<PathOverlap> {
         let mut torn = Vec::new();
-        for folder in self.folders() {
+        for directory in self.directories() {
             let Some(member) = self
                 .by_path
-                .get(folder)
-                .filter(|member| member.kind != DevelKind::Folder)
+                .get(directory)
+                .filter(|member| member.kind != DevelKind::Directory)
             else {
                 continue;
             };
-            let below = format!("{folder}/");
+            let below = format!("{directory}/");
             let inside = self
                 .by_path
                 .range(below.as_str()..)
@@ -289,9 +291,9 @@ impl<'m> TreeMembers<'m> {
     /// Returns all members, including directories that exist only as parents.
     fn whole(self) -> BTreeMap<String, (DevelKind, Option<FileOrigin>)> {
         let named = self
-            .folders()
+            .directories()
             .into_iter()
-            .map(|folder| (folder.to_owned(), (DevelKind::Folder, None)));
+            .map(|directory| (directory.to_owned(), (DevelKind::Directory, None)));
         let mut all: BTreeMap<_, _> = named.collect();
         all.extend(
             self.by_path
@@ -305,7 +307,7 @@ impl<'m> TreeMembers<'m> {
 /// Returns the member for an entry that no runtime package contains.
 fn own(kind: &EntryKind, bytes: FileOrigin, platform: Platform) -> DevelKind {
     match kind {
-        EntryKind::Folder => DevelKind::Folder,
+        EntryKind::Directory => DevelKind::Directory,
         EntryKind::Link(text) => DevelKind::Link(text.clone()),
         EntryKind::File(facts) => DevelKind::File {
             bytes,
@@ -325,7 +327,7 @@ fn owned(path: &str, owners: &[&RuntimePackage]) -> Option<(DevelKind, FileOrigi
             let kind = match &placed.content {
                 // Programs linked against it must depend on the library, not on the stub library.
                 FileContent::Alias(alias) => DevelKind::Link(alias.soname.clone()),
-                _ => DevelKind::Owned(format!("{}{}/{path}", up(path), package.folder)),
+                _ => DevelKind::Owned(format!("{}{}/{path}", up(path), package.directory)),
             };
             return Some((kind, placed.from));
         }
@@ -345,27 +347,27 @@ fn runpath(shape: &FileShape) -> Option<String> {
 /// removes a directory when it first meets a file directly in it, so the files of a directory must
 /// come before those of its subdirectories.
 fn in_order(members: BTreeMap<String, (DevelKind, Option<FileOrigin>)>) -> Vec<DevelEntry> {
-    let mut by_folder: BTreeMap<String, Vec<DevelEntry>> = BTreeMap::new();
+    let mut by_directory: BTreeMap<String, Vec<DevelEntry>> = BTreeMap::new();
     for (path, (kind, from)) in members {
-        let folder = path
+        let directory = path
             .rsplit_once('/')
-            .map_or("", |(folder, _)| folder)
+            .map_or("", |(directory, _)| directory)
             .to_owned();
-        by_folder
-            .entry(folder)
+        by_directory
+            .entry(directory)
             .or_default()
             .push(DevelEntry { path, kind, from });
     }
     let mut ordered = Vec::new();
     let mut open = vec![String::new()];
-    while let Some(folder) = open.pop() {
-        let mut inside = by_folder.remove(&folder).unwrap_or_default();
+    while let Some(directory) = open.pop() {
+        let mut inside = by_directory.remove(&directory).unwrap_or_default();
         inside.sort_by(|a, b| (rank(&a.kind), &a.path).cmp(&(rank(&b.kind), &b.path)));
-        let folders = inside
+        let directories = inside
             .iter()
-            .filter(|entry| entry.kind == DevelKind::Folder)
+            .filter(|entry| entry.kind == DevelKind::Directory)
             .map(|entry| entry.path.clone());
-        open.extend(folders.collect::<Vec<_>>().into_iter().rev());
+        open.extend(directories.collect::<Vec<_>>().into_iter().rev());
         ordered.extend(inside);
     }
     ordered
@@ -378,6 +380,6 @@ fn rank(kind: &DevelKind) -> u8 {
         DevelKind::Owned(_) => 0,
         DevelKind::File { .. } => 1,
         DevelKind::Link(_) => 2,
-        DevelKind::Folder => 3,
+        DevelKind::Directory => 3,
     }
 }

@@ -62,7 +62,7 @@ fn refuse_foreign(
                 .help("remove the link, or write to its target"),
         );
     }
-    let (folders, files): (Vec<_>, Vec<_>) = found.partition(|(_, is_folder)| *is_folder);
+    let (directories, files): (Vec<_>, Vec<_>) = found.partition(|(_, is_directory)| *is_directory);
     let (packages, foreign): (Vec<_>, Vec<_>) = files
         .iter()
         .map(|(path, _)| path.as_str())
@@ -72,7 +72,7 @@ fn refuse_foreign(
         .iter()
         .flat_map(|path| parent_directories(path))
         .collect();
-    let empty = folders
+    let empty = directories
         .iter()
         .map(|(path, _)| path.as_str())
         .filter(|path| {
@@ -110,7 +110,11 @@ fn refuse_foreign(
 /// packages, which a new build removes without replacing it.
 fn is_package(path: &str, facts: &SdkTables) -> bool {
     let (above, file) = path.rsplit_once('/').unwrap_or(("", path));
-    if above.split('/').take(2).any(|folder| folder == "simple") {
+    if above
+        .split('/')
+        .take(2)
+        .any(|directory| directory == "simple")
+    {
         return matches!(file, "index.html" | "index.json");
     }
     let file = file.strip_suffix(".metadata").unwrap_or(file);

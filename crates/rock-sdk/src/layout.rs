@@ -89,7 +89,7 @@ pub struct RuntimePackage {
     /// The name of the distribution, `rocm-sdk-device-gfx942`.
     pub distribution: String,
     /// The directory in `site-packages` with its files, `_rocm_sdk_libraries`.
-    pub folder: String,
+    pub directory: String,
     /// The files by path in that directory.
     pub files: BTreeMap<String, PackageFile>,
     /// Omitted paths of its artifacts.
@@ -230,7 +230,7 @@ fn same_names(artifacts: &[BuildArtifact], packages: &[RuntimePackage]) -> Vec<D
 pub const SELECTOR: &str = rock_compat::SDK_SELECTOR;
 
 /// Returns the directory in `site-packages` with the files of a package.
-pub(super) fn folder_of(distribution: &str, name_suffix: &str) -> String {
+pub(super) fn directory_of(distribution: &str, name_suffix: &str) -> String {
     format!("_{}{name_suffix}", distribution.replace('-', "_"))
 }
 

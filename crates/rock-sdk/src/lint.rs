@@ -61,7 +61,7 @@ impl PathOverlap {
 
     /// Whether exactly one of the entries is a directory.
     fn is_torn(&self, artifacts: &[BuildArtifact]) -> bool {
-        is_folder(artifacts, self.kept) != is_folder(artifacts, self.other)
+        is_directory(artifacts, self.kept) != is_directory(artifacts, self.other)
     }
 }
 
@@ -132,8 +132,8 @@ fn kind(artifacts: &[BuildArtifact], origin: FileOrigin) -> &EntryKind {
     &artifacts[origin.artifact].entries[origin.entry].kind
 }
 
-fn is_folder(artifacts: &[BuildArtifact], origin: FileOrigin) -> bool {
-    matches!(kind(artifacts, origin), EntryKind::Folder)
+fn is_directory(artifacts: &[BuildArtifact], origin: FileOrigin) -> bool {
+    matches!(kind(artifacts, origin), EntryKind::Directory)
 }
 
 fn path(artifacts: &[BuildArtifact], origin: FileOrigin) -> &str {
@@ -200,7 +200,7 @@ fn fault(why: &DropReason) -> Option<(&'static Code, &'static str, &'static str)
             "there is no stub for a link to a program for this processor",
             "install the program twice, or leave the link out of the artifact",
         ),
-        DropReason::Alias(_) | DropReason::Dangling | DropReason::ToFolder => return None,
+        DropReason::Alias(_) | DropReason::Dangling | DropReason::ToDirectory => return None,
     })
 }
 
@@ -227,19 +227,21 @@ fn cases(
         (&package.distribution, files.collect::<BTreeMap<_, _>>())
     });
     let built_against = devel.iter().map(|tree| {
-        let entries = tree
-            .entries
-            .iter()
-            .map(|one| (one.path.as_str(), (one.kind == DevelKind::Folder, one.from)));
+        let entries = tree.entries.iter().map(|one| {
+            (
+                one.path.as_str(),
+                (one.kind == DevelKind::Directory, one.from),
+            )
+        });
         (&tree.distribution, entries.collect::<BTreeMap<_, _>>())
     });
     for (distribution, paths) in run_from.chain(built_against) {
         for [
-            (one, (is_folder, from)),
-            (other, (is_other_folder, other_from)),
+            (one, (is_directory, from)),
+            (other, (is_other_directory, other_from)),
         ] in case_clash::clashes(paths)
         {
-            if (is_folder && is_other_folder) || !reported.insert([one, other]) {
+            if (is_directory && is_other_directory) || !reported.insert([one, other]) {
                 continue;
             }
             let message = format!("`{one}` and `{other}` of `{distribution}` differ only in case");
@@ -273,7 +275,7 @@ fn torn(artifacts: &[BuildArtifact], devel: &[DevelTree]) -> Vec<Diagnostic> {
             .iter()
             .filter(|overlap| overlap.is_torn(artifacts))
         {
-            let is_first = !is_folder(artifacts, found.kept);
+            let is_first = !is_directory(artifacts, found.kept);
             let pair = if is_first {
                 (found.kept, found.other)
             } else {
@@ -284,13 +286,13 @@ fn torn(artifacts: &[BuildArtifact], devel: &[DevelTree]) -> Vec<Diagnostic> {
         }
     }
     torn.into_iter()
-        .map(|(named, (one, inside))| file_and_folder(artifacts, named, one, inside))
+        .map(|(named, (one, inside))| file_and_directory(artifacts, named, one, inside))
         .collect()
 }
 
 /// Reports a path of a package at which `one` is a file or symlink, and `inside` is a directory or
 /// is in a directory.
-pub(super) fn file_and_folder(
+pub(super) fn file_and_directory(
     artifacts: &[BuildArtifact],
     (distribution, path): (&str, &str),
     one: FileOrigin,

@@ -61,10 +61,10 @@ pub(crate) fn find_mixed_builds(
     }
     for list in lists {
         let artifact = &artifacts.as_slice()[list.artifact];
-        let folder = artifact.entries[list.entry]
+        let directory = artifact.entries[list.entry]
             .path
             .rsplit_once('/')
-            .map_or("", |(folder, _)| folder);
+            .map_or("", |(directory, _)| directory);
         let Some(bytes) = read_small_file(artifacts, list, MAX_KPACK_LIST_BYTES)? else {
             continue;
         };
@@ -73,7 +73,7 @@ pub(crate) fn find_mixed_builds(
             continue;
         };
         for (name, size_bytes) in known.archive_sizes {
-            let path = format!("{folder}/{name}");
+            let path = format!("{directory}/{name}");
             for origin in archives
                 .get(&(artifact.name.name(), path.as_str()))
                 .into_iter()

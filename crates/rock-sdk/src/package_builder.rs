@@ -6,10 +6,10 @@ use globset::GlobSet;
 
 use super::artifact::{BuildArtifact, EntryKind};
 use super::layout::{
-    DeviceFamily, LayoutRequest, PackageKind, PathOverlap, RuntimePackage, SplitMode, folder_of,
+    DeviceFamily, LayoutRequest, PackageKind, PathOverlap, RuntimePackage, SplitMode, directory_of,
     row,
 };
-use super::lint::file_and_folder;
+use super::lint::file_and_directory;
 use super::placement::{
     DropReason, EntryFate, FileContent, FileOrigin, PackageFile, PlacementRules,
 };
@@ -73,7 +73,7 @@ impl PackageBuilder<'_> {
                 let message = format!("a row of `sdk-packages` has a bad glob: {error}");
                 vec![Diagnostic::new(&BAD_PATTERN, message).help("correct the compatibility data")]
             })?;
-        let core = folder_of(
+        let core = directory_of(
             &self.distribution(PackageKind::Core),
             &self.request.name_suffix,
         );
@@ -90,7 +90,7 @@ impl PackageBuilder<'_> {
         self.short_names(&mut package, &placing, |path| short_names.is_match(path));
         self.extra_links(&mut package, &placing, &row.extra_links);
         self.straighten(&mut package);
-        let faults = self.files_and_folders(&package);
+        let faults = self.files_and_directories(&package);
         if faults.is_empty() {
             Ok(Some((package, overlaps)))
         } else {
@@ -146,12 +146,12 @@ impl PackageBuilder<'_> {
             PackageKind::Device => self.distribution(PackageKind::Libraries),
             _ => distribution.clone(),
         };
-        let folder = folder_of(&home, &self.request.name_suffix);
+        let directory = directory_of(&home, &self.request.name_suffix);
         RuntimePackage {
             kind,
             made_for,
             distribution,
-            folder,
+            directory,
             files: BTreeMap::new(),
             dropped: BTreeMap::new(),
         }
@@ -176,7 +176,7 @@ impl PackageBuilder<'_> {
         let mut owners: BTreeMap<&str, FileOrigin> = BTreeMap::new();
         for &artifact in fed_by {
             for (entry, listed) in self.artifacts[artifact].entries.iter().enumerate() {
-                if matches!(listed.kind, EntryKind::Folder) || !selected.takes(&listed.path) {
+                if matches!(listed.kind, EntryKind::Directory) || !selected.takes(&listed.path) {
                     continue;
                 }
                 let origin = FileOrigin { artifact, entry };
@@ -337,17 +337,17 @@ impl PackageBuilder<'_> {
     }
 
     /// Reports paths that are both a file and a directory.
-    fn files_and_folders(&self, package: &RuntimePackage) -> Vec<Diagnostic> {
+    fn files_and_directories(&self, package: &RuntimePackage) -> Vec<Diagnostic> {
         let mut torn: BTreeMap<&str, (FileOrigin, FileOrigin)> = BTreeMap::new();
         for (path, inside) in &package.files {
-            for folder in parent_directories(path) {
-                if let Some(file) = package.files.get(folder) {
-                    torn.entry(folder).or_insert((file.from, inside.from));
+            for directory in parent_directories(path) {
+                if let Some(file) = package.files.get(directory) {
+                    torn.entry(directory).or_insert((file.from, inside.from));
                 }
             }
         }
         let tell = |(path, (file, inside)): (&str, (FileOrigin, FileOrigin))| {
-            file_and_folder(self.artifacts, (&package.distribution, path), file, inside)
+            file_and_directory(self.artifacts, (&package.distribution, path), file, inside)
         };
         torn.into_iter().map(tell).collect()
     }

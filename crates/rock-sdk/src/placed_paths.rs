@@ -56,7 +56,7 @@ impl fmt::Display for DropReason {
         match self {
             Self::Alias(soname) => write!(f, "another name of {soname}, which is included"),
             Self::Dangling => f.write_str("a link whose target is not in its artifact"),
-            Self::ToFolder => f.write_str("a link to a folder"),
+            Self::ToDirectory => f.write_str("a link to a directory"),
             Self::Outside => f.write_str("a link that leads out of its artifact"),
             Self::Loop => f.write_str("a link that leads to itself"),
             Self::ProgramLink => {
@@ -145,7 +145,7 @@ impl ResolvedLayout {
 fn add_devel_paths<'l>(tree: &'l DevelTree, paths: &mut Vec<PlacedPath<'l>>) {
     for entry in &tree.entries {
         let (action, reason, origin) = match &entry.kind {
-            DevelKind::Folder => continue,
+            DevelKind::Directory => continue,
             DevelKind::Owned(text) => (
                 PathAction::Link,
                 format!("to a runtime package, {text}"),

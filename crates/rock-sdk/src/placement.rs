@@ -55,7 +55,7 @@ pub enum DropReason {
     /// A symlink whose target is not in its artifact.
     Dangling,
     /// A symlink to a directory.
-    ToFolder,
+    ToDirectory,
     /// A symlink that leads out of its artifact.
     Outside,
     /// A symlink that forms a loop.
@@ -97,7 +97,7 @@ impl PlacementRules<'_> {
     ) -> EntryFate {
         let entry = &artifact.entries[origin.entry];
         match &entry.kind {
-            EntryKind::Folder => EntryFate::Nothing,
+            EntryKind::Directory => EntryFate::Nothing,
             EntryKind::File(facts) => self.file(&entry.path, origin, facts, origin),
             EntryKind::Link(text) => match paths.follow(origin.entry, text) {
                 LinkTarget::File(target) => self.link(
@@ -110,7 +110,7 @@ impl PlacementRules<'_> {
                     },
                     artifact,
                 ),
-                LinkTarget::Folder => EntryFate::Dropped(DropReason::ToFolder),
+                LinkTarget::Directory => EntryFate::Dropped(DropReason::ToDirectory),
                 LinkTarget::Nothing | LinkTarget::Elsewhere => {
                     EntryFate::Dropped(DropReason::Dangling)
                 }

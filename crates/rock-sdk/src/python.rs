@@ -258,17 +258,17 @@ pub fn modules(
         PackageKind::Devel => (DEVEL, false),
         PackageKind::Device => return Vec::new(),
     };
-    let folder = module(distribution);
+    let directory = module(distribution);
     let mut files: Vec<(String, String)> = sources
         .iter()
-        .map(|(name, text)| (format!("{folder}/{name}"), (*text).to_owned()))
+        .map(|(name, text)| (format!("{directory}/{name}"), (*text).to_owned()))
         .collect();
     files.push((
-        format!("{folder}/_dist_info.py"),
+        format!("{directory}/_dist_info.py"),
         dist_info(kind.word(), made_for.unwrap_or_default(), build, facts),
     ));
     if has_scripts {
-        files.push((format!("{folder}/_trampoline.py"), TRAMPOLINE.to_owned()));
+        files.push((format!("{directory}/_trampoline.py"), TRAMPOLINE.to_owned()));
     }
     files.sort();
     files
@@ -496,7 +496,7 @@ pub fn device_links(package: &RuntimePackage, version: &str) -> String {
     let links: Vec<Value> = package
         .files
         .keys()
-        .map(|path| json!({"relpath": path, "target": format!("{}{}/{path}", up(path), package.folder)}))
+        .map(|path| json!({"relpath": path, "target": format!("{}{}/{path}", up(path), package.directory)}))
         .collect();
     let document = json!({"version": version, "links": links});
     format!("{document:#}")

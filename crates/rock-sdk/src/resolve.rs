@@ -12,7 +12,7 @@ pub(super) enum PathEntry<'t> {
     /// A regular file.
     File,
     /// A directory.
-    Folder,
+    Directory,
     /// A symlink with this target text.
     Link(&'t str),
     /// A path in another tree, which is not inspected.
@@ -25,7 +25,7 @@ pub(super) enum LinkTarget<F> {
     /// A regular file.
     File(F),
     /// A directory.
-    Folder,
+    Directory,
     /// A path in another tree.
     Elsewhere,
     /// Nothing exists there.
@@ -45,7 +45,7 @@ pub(super) fn follow<'t>(
 ) -> LinkTarget<String> {
     let mut at = path
         .rsplit_once('/')
-        .map_or_else(String::new, |(folder, _)| folder.to_owned());
+        .map_or_else(String::new, |(directory, _)| directory.to_owned());
     // The remaining components, the next one last.
     let mut left: Vec<&str> = Vec::new();
     let (mut link, mut links) = (Some(text), 0);
@@ -68,7 +68,7 @@ pub(super) fn follow<'t>(
             );
         }
         let Some(word) = left.pop() else {
-            return LinkTarget::Folder;
+            return LinkTarget::Directory;
         };
         if word == ".." {
             if at.is_empty() {
@@ -77,19 +77,19 @@ pub(super) fn follow<'t>(
             at.truncate(at.rfind('/').unwrap_or_default());
             continue;
         }
-        let folder_bytes = at.len();
+        let directory_bytes = at.len();
         if !at.is_empty() {
             at.push('/');
         }
         at.push_str(word);
         match met(&at) {
             None => return LinkTarget::Nothing,
-            Some(PathEntry::Folder) => {}
+            Some(PathEntry::Directory) => {}
             Some(PathEntry::File) if left.is_empty() => return LinkTarget::File(at),
             Some(PathEntry::File) => return LinkTarget::Nothing,
             Some(PathEntry::Elsewhere) => return LinkTarget::Elsewhere,
             Some(PathEntry::Link(text)) => {
-                at.truncate(folder_bytes);
+                at.truncate(directory_bytes);
                 link = Some(text);
             }
         }
@@ -99,17 +99,17 @@ pub(super) fn follow<'t>(
 /// Returns the shortest relative target text for a symlink at `path` that leads to `target`. Both
 /// paths are relative to the same root.
 pub(super) fn way(path: &str, target: &str) -> String {
-    let folders = path.split('/').count() - 1;
+    let directories = path.split('/').count() - 1;
     let same = path
         .split('/')
         .zip(target.split('/'))
-        .take(folders)
+        .take(directories)
         .take_while(|(one, other)| one == other)
         .count();
     // The last component of the target is not a directory.
     let same = same.min(target.split('/').count() - 1);
     let down: Vec<&str> = target.split('/').skip(same).collect();
-    format!("{}{}", "../".repeat(folders - same), down.join("/"))
+    format!("{}{}", "../".repeat(directories - same), down.join("/"))
 }
 
 /// The index of all paths of an artifact.
@@ -124,11 +124,11 @@ impl<'a> ArtifactPaths<'a> {
         let mut known = FxHashMap::default();
         for (number, entry) in artifact.entries.iter().enumerate() {
             let path = format!("{}/{}", artifact.roots[entry.root], entry.path);
-            for folder in parent_directories(&path) {
-                if known.contains_key(folder) {
+            for directory in parent_directories(&path) {
+                if known.contains_key(directory) {
                     break;
                 }
-                known.insert(folder.to_owned(), None);
+                known.insert(directory.to_owned(), None);
             }
             known.insert(path, Some(number));
         }
@@ -144,7 +144,7 @@ impl<'a> ArtifactPaths<'a> {
                 Some(Some(number)) => LinkTarget::File(*number),
                 _ => LinkTarget::Nothing,
             },
-            LinkTarget::Folder => LinkTarget::Folder,
+            LinkTarget::Directory => LinkTarget::Directory,
             LinkTarget::Elsewhere => LinkTarget::Elsewhere,
             LinkTarget::Nothing => LinkTarget::Nothing,
             LinkTarget::Outside => LinkTarget::Outside,
@@ -156,7 +156,7 @@ impl<'a> ArtifactPaths<'a> {
         let number = self.known.get(path)?;
         Some(
             match number.map(|number| &self.artifact.entries[number].kind) {
-                None | Some(EntryKind::Folder) => PathEntry::Folder,
+                None | Some(EntryKind::Directory) => PathEntry::Directory,
                 Some(EntryKind::File(_)) => PathEntry::File,
                 Some(EntryKind::Link(text)) => PathEntry::Link(text),
             },
@@ -170,7 +170,7 @@ mod tests {
 
     fn check(path: &str, text: &str, expect: LinkTarget<&str>) {
         let met = |at: &str| match at {
-            "lib" | "lib/llvm" | "lib/llvm/bin" | "bin" => Some(PathEntry::Folder),
+            "lib" | "lib/llvm" | "lib/llvm/bin" | "bin" => Some(PathEntry::Directory),
             "lib/llvm/bin/clang-23" => Some(PathEntry::File),
             "llvm" => Some(PathEntry::Link("lib/llvm")),
             "lib/again" => Some(PathEntry::Link("../llvm/bin")),
@@ -182,7 +182,7 @@ mod tests {
         };
         let expect = match expect {
             LinkTarget::File(path) => LinkTarget::File(path.to_owned()),
-            LinkTarget::Folder => LinkTarget::Folder,
+            LinkTarget::Directory => LinkTarget::Directory,
             LinkTarget::Elsewhere => LinkTarget::Elsewhere,
             LinkTarget::Nothing => LinkTarget::Nothing,
             LinkTarget::Outside => LinkTarget::Outside,
@@ -203,7 +203,7 @@ mod tests {
             "lib/again/clang-23",
             LinkTarget::File("lib/llvm/bin/clang-23"),
         );
-        check("x", "llvm/../llvm", LinkTarget::Folder);
+        check("x", "llvm/../llvm", LinkTarget::Directory);
         check("x", "other/what/ever", LinkTarget::Elsewhere);
         for text in ["", "gone", "lib/gone/..", "lib/llvm/bin/clang-23/x"] {
             check("x", text, LinkTarget::Nothing);

@@ -1,13 +1,13 @@
 //! Search paths through which libraries find those of the core package.
 
 /// Returns the search path for a file at `path` of its package: the entries of `had`, then each of
-/// `folders` in the package directory `core`, which is next to the file's own package directory.
+/// `directorys` in the package directory `core`, which is next to the file's own package directory.
 /// Duplicate entries are removed.
-pub fn search_path(path: &str, had: Option<&str>, core: &str, folders: &[String]) -> String {
+pub fn search_path(path: &str, had: Option<&str>, core: &str, directories: &[String]) -> String {
     let up = up(path);
-    let added = folders
+    let added = directories
         .iter()
-        .map(|folder| format!("$ORIGIN/{up}{core}/{folder}"));
+        .map(|directory| format!("$ORIGIN/{up}{core}/{directory}"));
     let mut entries: Vec<String> = Vec::new();
     for entry in had
         .iter()
@@ -33,9 +33,9 @@ mod tests {
     use super::search_path;
 
     #[test]
-    fn what_a_file_had_stays_first_and_each_folder_is_reached_from_its_depth() {
-        let folders = ["lib/llvm/lib".to_owned(), "lib/rocm_sysdeps/lib".to_owned()];
-        let path = |path, had| search_path(path, had, "_rocm_sdk_core", &folders);
+    fn what_a_file_had_stays_first_and_each_directory_is_reached_from_its_depth() {
+        let directories = ["lib/llvm/lib".to_owned(), "lib/rocm_sysdeps/lib".to_owned()];
+        let path = |path, had| search_path(path, had, "_rocm_sdk_core", &directories);
         assert_eq!(
             path("lib/libamdhip64.so.7", Some("$ORIGIN/llvm/lib")),
             "$ORIGIN/llvm/lib:$ORIGIN/../../_rocm_sdk_core/lib/llvm/lib:$ORIGIN/../../_rocm_sdk_core/lib/rocm_sysdeps/lib"
@@ -48,15 +48,15 @@ mod tests {
 
     #[test]
     fn a_second_pass_over_its_own_result_changes_nothing() {
-        let folders = ["lib".to_owned()];
+        let directories = ["lib".to_owned()];
         let once = search_path(
             "lib/a.so",
             Some("/opt/rocm/lib:$ORIGIN"),
             "_rocm_sdk_core",
-            &folders,
+            &directories,
         );
         assert_eq!(
-            search_path("lib/a.so", Some(&once), "_rocm_sdk_core", &folders),
+            search_path("lib/a.so", Some(&once), "_rocm_sdk_core", &directories),
             once
         );
     }

@@ -143,7 +143,7 @@ mod tests {
     use super::globs;
 
     #[test]
-    fn globs_hold_for_whole_paths_and_a_folder_is_one_of_what_is_below_it() {
+    fn globs_hold_for_whole_paths_and_a_directory_is_one_of_what_is_below_it() {
         let set = globs(&[
             "**/cmake/**".into(),
             "bin/rocprof-*".into(),

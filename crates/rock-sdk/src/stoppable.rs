@@ -105,8 +105,8 @@ mod tests {
     #[test]
     fn what_is_written_ahead_ends_with_a_signal_too() {
         let signals = Signals::default();
-        let folder = tempfile::tempdir().unwrap();
-        let saved = save::<FileError>(&folder.path().join("x"), OnExisting::Replace, |target| {
+        let directory = tempfile::tempdir().unwrap();
+        let saved = save::<FileError>(&directory.path().join("x"), OnExisting::Replace, |target| {
             let mut target = StoppableWriter {
                 target,
                 signals: &signals,
@@ -120,7 +120,7 @@ mod tests {
         });
         assert!(saved.is_ok());
         assert_eq!(
-            rock_sys::read_text(&folder.path().join("x"), 9).unwrap(),
+            rock_sys::read_text(&directory.path().join("x"), 9).unwrap(),
             "ab"
         );
     }

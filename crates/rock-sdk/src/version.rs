@@ -401,8 +401,8 @@ mod tests {
     #[test]
     fn versions_are_computed_from_the_version_file_and_the_environment() {
         let compat = Compat::embedded();
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("version.json");
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("version.json");
         let request = VersionRequest {
             release_type: Some("dev".to_owned()),
             prerelease_number: None,

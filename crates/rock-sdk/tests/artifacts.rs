@@ -116,10 +116,10 @@ fn archives_are_fetched_and_unpacked() {
         messages.lock().unwrap().push(action.to_owned());
     };
     let fetcher = ArtifactFetcher::new(&output, &form)
-        .downloads(2)
-        .unpacks(Some(1))
-        .removes_archives(true)
-        .on_message(&on_message);
+        .with_download_limit(2)
+        .with_unpack_limit(Some(1))
+        .with_archive_removal(true)
+        .with_message_listener(&on_message);
     fetcher.fetch(&store, &artifacts, || {}).unwrap();
     assert_eq!(messages.into_inner().unwrap(), ["fetched", "unpacked"]);
     assert!(check_artifact(&output).is_empty());

@@ -56,7 +56,7 @@ pub struct RepositoryCheckout {
     /// The branch, tag or commit.
     pub reference: String,
     /// The directory of the tree.
-    pub folder: PathBuf,
+    pub directory: PathBuf,
     /// The patch set; `None` for the one that belongs to the ref, if it exists.
     pub patch_set: Option<String>,
 }
@@ -67,7 +67,7 @@ struct TreeSource {
     url: String,
     reference: String,
     name: String,
-    folder: PathBuf,
+    directory: PathBuf,
     patch_set: PatchSetSelection,
     hipify: bool,
     jobs: Option<u32>,
@@ -93,8 +93,8 @@ impl CheckoutOptions {
         }
     }
 
-    /// Returns the desired tree of a project in `folder`, by default the directory of the project,
-    /// with the warnings about its pins.
+    /// Returns the desired tree of a project in `directory`, by default the directory of the
+    /// project, with the warnings about its pins.
     ///
     /// # Errors
     /// When the project or preset is unknown, a required pin is missing or invalid, or the patches
@@ -102,7 +102,7 @@ impl CheckoutOptions {
     pub fn resolve_project(
         &self,
         project: &str,
-        folder: Option<&Path>,
+        directory: Option<&Path>,
         selection: &ProjectSelection,
         explicit: &ExplicitSelection,
         compat: &Compat,
@@ -118,7 +118,7 @@ impl CheckoutOptions {
             files: &files,
             related_os: &selection.related_os,
         };
-        let spec = project_source(&query, project, folder, compat)
+        let spec = project_source(&query, project, directory, compat)
             .map_err(Diagnostics::from)
             .and_then(|source| self.resolve(source, on_note));
         match spec {
@@ -143,10 +143,10 @@ impl CheckoutOptions {
         let RepositoryCheckout {
             url,
             reference,
-            folder,
+            directory,
             patch_set,
         } = repository;
-        let name = folder
+        let name = directory
             .file_name()
             .map(|name| name.to_string_lossy().into_owned())
             .unwrap_or_default();
@@ -159,7 +159,7 @@ impl CheckoutOptions {
             url,
             reference,
             name,
-            folder,
+            directory,
             patch_set,
             hipify: self.hipify.unwrap_or(true),
             jobs: None,
@@ -201,14 +201,18 @@ impl CheckoutOptions {
         tree: ManifestTree<'_>,
         on_note: &mut dyn FnMut(&str),
     ) -> Result<CheckoutSpec, Diagnostics> {
-        let ManifestTree { row, entry, folder } = tree;
+        let ManifestTree {
+            row,
+            entry,
+            directory,
+        } = tree;
         let hipify = self.hipify.filter(|_| !row.hipify_is_fixed);
         let source = TreeSource {
             project: Some(row.project.clone()),
             url: entry.repo,
             reference: entry.commit,
             name: row.folder.clone(),
-            folder,
+            directory,
             patch_set: entry
                 .patchset
                 .map_or(PatchSetSelection::Pinned, PatchSetSelection::Named),
@@ -230,7 +234,7 @@ impl CheckoutOptions {
         );
         Err(Diagnostic::new(&codes::OTHER_PATCHES, message)
             .help(
-                "pass the folder of the right patches with `--patch-dir`, or apply none with \
+                "pass the directory of the right patches with `--patch-dir`, or apply none with \
                  `--no-patch`",
             )
             .into())
@@ -257,7 +261,7 @@ impl CheckoutOptions {
             (true, false) => HipifyMode::Leave,
         };
         Ok(CheckoutSpec {
-            folder: rock_sys::real_path(&self.current_dir.join(&source.folder)),
+            directory: rock_sys::real_path(&self.current_dir.join(&source.directory)),
             project: source.project,
             origin: absolute_if_path(&source.url, &self.current_dir),
             reference: source.reference,
@@ -287,9 +291,9 @@ impl CheckoutOptions {
             .patch_dir
             .clone()
             .unwrap_or_else(|| patch_sets::default_root(name));
-        let folder = self.current_dir.join(&root);
+        let directory = self.current_dir.join(&root);
         let has = |name: &str| {
-            rock_sys::read_entries(&folder.join(name)).is_ok_and(|found| !found.is_empty())
+            rock_sys::read_entries(&directory.join(name)).is_ok_and(|found| !found.is_empty())
         };
         match patch_sets::look_up(selection, &root.display().to_string(), has) {
             Err(error) if self.allows_missing_patch_set && error.code == &codes::NO_PATCH_SET => {
@@ -298,10 +302,10 @@ impl CheckoutOptions {
             }
             Err(error) => Err(error.into()),
             Ok(SelectedPatchSet::Found(set)) => {
-                let set_folder = rock_sys::real_path(&folder.join(&set));
-                Ok(Some(checkout::read_set(&set, &set_folder)?))
+                let set_directory = rock_sys::real_path(&directory.join(&set));
+                Ok(Some(checkout::read_set(&set, &set_directory)?))
             }
-            Ok(SelectedPatchSet::Absent(names)) if rock_sys::exists(&folder) => {
+            Ok(SelectedPatchSet::Absent(names)) if rock_sys::exists(&directory) => {
                 on_note(&format!(
                     "no patches: `{}` has none of {}",
                     root.display(),
@@ -321,7 +325,7 @@ impl CheckoutOptions {
 fn project_source(
     query: &ProjectQuery<'_>,
     project: &str,
-    folder: Option<&Path>,
+    directory: Option<&Path>,
     compat: &Compat,
 ) -> Result<TreeSource, Diagnostic> {
     let found = resolve(query, compat)?;
@@ -332,7 +336,7 @@ fn project_source(
                 "torch's `{file}` pins the commit of `{project}`, but torch is not checked out"
             );
             return Err(Diagnostic::new(&codes::NO_PIN, message).help(
-                "check out torch first and pass its folder with `--torch-dir`, or pass `--ref`",
+                "check out torch first and pass its directory with `--torch-dir`, or pass `--ref`",
             ));
         }
     };
@@ -340,8 +344,8 @@ fn project_source(
         project: Some(found.project),
         url: found.url.value,
         reference,
-        folder: folder.map_or_else(|| PathBuf::from(&found.folder), Path::to_owned),
-        name: found.folder,
+        directory: directory.map_or_else(|| PathBuf::from(&found.directory), Path::to_owned),
+        name: found.directory,
         patch_set: found.patch_set.value,
         hipify: found.hipify.value,
         jobs: found.fetch_jobs,
@@ -370,8 +374,8 @@ mod tests {
     #[test]
     fn a_project_is_resolved_to_its_default_tree() {
         let compat = Compat::embedded();
-        let folder = tempfile::tempdir().unwrap();
-        let options = CheckoutOptions::new(folder.path());
+        let directory = tempfile::tempdir().unwrap();
+        let options = CheckoutOptions::new(directory.path());
         let explicit = ExplicitSelection {
             reference: Some("v2.9.0".to_owned()),
             ..ExplicitSelection::default()
@@ -384,8 +388,8 @@ mod tests {
             .unwrap();
         assert!(warnings.is_empty());
         assert_eq!(
-            spec.folder,
-            rock_sys::real_path(&folder.path().join("pytorch"))
+            spec.directory,
+            rock_sys::real_path(&directory.path().join("pytorch"))
         );
         assert_eq!(
             (spec.reference.as_str(), spec.name.as_str()),
@@ -397,14 +401,14 @@ mod tests {
     /// A patch set that belongs to the ref may be missing; a named one must exist.
     #[test]
     fn a_missing_patch_set_is_a_note_or_an_error() {
-        let folder = tempfile::tempdir().unwrap();
-        rock_sys::create_directory(&folder.path().join("patches/audio")).unwrap();
-        let mut options = CheckoutOptions::new(folder.path());
+        let directory = tempfile::tempdir().unwrap();
+        rock_sys::create_directory(&directory.path().join("patches/audio")).unwrap();
+        let mut options = CheckoutOptions::new(directory.path());
         let resolve = |options: &CheckoutOptions, patch_set: Option<&str>| {
             let repository = RepositoryCheckout {
                 url: "https://example.com/audio".to_owned(),
                 reference: "v1-rc1".to_owned(),
-                folder: "audio".into(),
+                directory: "audio".into(),
                 patch_set: patch_set.map(str::to_owned),
             };
             let mut notes = Vec::new();
@@ -429,15 +433,15 @@ mod tests {
     #[test]
     fn a_manifest_with_other_patches_is_refused() {
         let compat = Compat::embedded();
-        let folder = tempfile::tempdir().unwrap();
-        let patch = folder
+        let directory = tempfile::tempdir().unwrap();
+        let patch = directory
             .path()
             .join("patches/pytorch/main/pytorch/base/0001-x.patch");
         rock_sys::write_atomic(&patch, b"x").unwrap();
         let text = format!(
             "{{\"pytorch\": {{\"repo\": \"r\", \"commit\": \"{COMMIT}\", \"patchset\": \"main\"}}}}"
         );
-        let mut options = CheckoutOptions::new(folder.path());
+        let mut options = CheckoutOptions::new(directory.path());
         let resolve = |options: &CheckoutOptions| {
             let manifest = ManifestCheckout::new("linux");
             options

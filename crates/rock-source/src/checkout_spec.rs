@@ -9,7 +9,7 @@ use super::series::PatchSet;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckoutSpec {
     /// The absolute path of the worktree.
-    pub folder: PathBuf,
+    pub directory: PathBuf,
     /// The project that is checked out, `torch`; `None` for any other repository.
     pub project: Option<String>,
     /// The URL to fetch from; any form that git accepts.

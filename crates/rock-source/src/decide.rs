@@ -16,7 +16,7 @@ pub struct CheckoutFacts {
     /// The state file of the last checkout.
     pub state: Option<CheckoutState>,
     /// The kind of the directory.
-    pub folder: FolderKind,
+    pub directory: DirectoryKind,
     /// The outer repository and every existing submodule.
     pub repositories: Vec<FoundRepository>,
     /// The commit that the ref resolves to, if it was queried.
@@ -27,7 +27,7 @@ pub struct CheckoutFacts {
 
 /// The contents of a directory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum FolderKind {
+pub enum DirectoryKind {
     /// Empty or missing.
     #[default]
     Empty,
@@ -126,8 +126,8 @@ pub fn steps(
             .collect()
     };
     let mut steps = Vec::new();
-    match facts.folder {
-        FolderKind::Repository => steps.push(CheckoutStep::Repoint {
+    match facts.directory {
+        DirectoryKind::Repository => steps.push(CheckoutStep::Repoint {
             origin: wanted.origin.clone(),
         }),
         _ => steps.push(CheckoutStep::Initialise {
@@ -169,7 +169,7 @@ pub fn steps(
             repositories: discarded,
         });
     }
-    if facts.folder == FolderKind::Repository {
+    if facts.directory == DirectoryKind::Repository {
         steps.push(CheckoutStep::DropTags);
     }
     steps.extend(to_upstream(wanted, facts, had));
@@ -261,10 +261,13 @@ fn identity(facts: &CheckoutFacts) -> Vec<String> {
 }
 
 fn refusals(wanted: &CheckoutSpec, facts: &CheckoutFacts) -> Vec<Diagnostic> {
-    let place = || Location::File(wanted.folder.display().to_string().into());
+    let place = || Location::File(wanted.directory.display().to_string().into());
     let mut faults = Vec::new();
-    if facts.folder == FolderKind::Other {
-        let message = format!("the directory `{}` is not empty", wanted.folder.display());
+    if facts.directory == DirectoryKind::Other {
+        let message = format!(
+            "the directory `{}` is not empty",
+            wanted.directory.display()
+        );
         faults.push(
             Diagnostic::new(&codes::FOLDER_IS_TAKEN, message)
                 .help("use a directory that is empty or does not exist"),

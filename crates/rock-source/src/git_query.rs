@@ -12,7 +12,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// variables; `None` if git is missing, fails or prints nothing. A relative directory is below the
 /// working directory of the environment.
 pub(crate) fn git_line(
-    folder: &Path,
+    directory: &Path,
     arguments: &[&str],
     environment: &Environment,
 ) -> Option<String> {
@@ -21,7 +21,11 @@ pub(crate) fn git_line(
         .variables
         .retain(|name, _| !name.starts_with("GIT_"));
     let git = rock_sys::find_program("git", &environment)?;
-    let folder = environment.current_dir.join(folder).display().to_string();
-    let arguments = [&["-C", folder.as_str()], arguments].concat();
+    let directory = environment
+        .current_dir
+        .join(directory)
+        .display()
+        .to_string();
+    let arguments = [&["-C", directory.as_str()], arguments].concat();
     rock_sys::probe(&git, &arguments, &environment, TIMEOUT).first_line_of_success()
 }

@@ -25,7 +25,7 @@
 //!     &Compat::embedded(),
 //!     temporary.path(),
 //! )?;
-//! assert_eq!(plan.projects()[0].folder, "pytorch_audio");
+//! assert_eq!(plan.projects()[0].directory, "pytorch_audio");
 //! assert_eq!(plan.projects()[0].reference.value.as_deref(), Some("v2.9.0"));
 //! assert!(warnings.is_empty());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -65,7 +65,7 @@ pub use checkout_options::{CheckoutOptions, RepositoryCheckout};
 pub use checkout_spec::{CheckoutSpec, DiscardPolicy, HipifyMode};
 pub use commit_range::{CommitRange, NoLine, RangeBounds};
 pub use decide::{
-    CheckoutFacts, FolderKind, FoundRepository, LocalCommit, is_up_to_date, known_commit, named,
+    CheckoutFacts, DirectoryKind, FoundRepository, LocalCommit, is_up_to_date, known_commit, named,
     shown, steps,
 };
 pub use git_output::{

@@ -32,7 +32,7 @@ pub(crate) struct ManifestTree<'a> {
     /// The entry of the project in the manifest.
     pub(crate) entry: ManifestEntry,
     /// The directory of the tree.
-    pub(crate) folder: PathBuf,
+    pub(crate) directory: PathBuf,
 }
 
 impl ManifestCheckout {
@@ -71,7 +71,7 @@ impl ManifestCheckout {
                 Some(ManifestTree {
                     row,
                     entry: manifest.entry(&row.folder)?.clone(),
-                    folder: self.root.join(&row.folder),
+                    directory: self.root.join(&row.folder),
                 })
             })
             .collect()
@@ -129,21 +129,21 @@ mod tests {
                 ..ManifestCheckout::new("linux")
             };
             let trees = checkout.trees(&text, "m.json", &compat, &mut sink);
-            let folders: Vec<String> = trees
+            let directories: Vec<String> = trees
                 .iter()
-                .map(|tree| tree.folder.display().to_string())
+                .map(|tree| tree.directory.display().to_string())
                 .collect();
             let messages: Vec<String> = sink
                 .finish()
                 .into_iter()
                 .map(|error| error.message)
                 .collect();
-            (folders, messages)
+            (directories, messages)
         };
         let both = ["trees/pytorch", "trees/pytorch_audio"].map(str::to_owned);
         assert_eq!(trees(None), (both.to_vec(), Vec::new()));
-        let (folders, messages) = trees(Some(&["torchaudio", "triton"]));
-        assert_eq!(folders, ["trees/pytorch_audio"]);
+        let (directories, messages) = trees(Some(&["torchaudio", "triton"]));
+        assert_eq!(directories, ["trees/pytorch_audio"]);
         assert_eq!(messages, ["`m.json` has no `triton`"]);
     }
 }

@@ -112,18 +112,18 @@ fn candidates(reference: &str) -> Vec<String> {
 mod tests {
     use super::{PatchSetSelection, SelectedPatchSet, look_up};
 
-    fn fitting(reference: &str, folders: &[&str]) -> SelectedPatchSet {
+    fn fitting(reference: &str, directories: &[&str]) -> SelectedPatchSet {
         look_up(
             &PatchSetSelection::Fitting(reference.into()),
             "patches",
-            |name| folders.contains(&name),
+            |name| directories.contains(&name),
         )
         .unwrap()
     }
 
-    fn named(name: &str, folders: &[&str]) -> Result<SelectedPatchSet, String> {
+    fn named(name: &str, directories: &[&str]) -> Result<SelectedPatchSet, String> {
         look_up(&PatchSetSelection::Named(name.into()), "patches", |name| {
-            folders.contains(&name)
+            directories.contains(&name)
         })
         .map_err(|fault| format!("{}: {}", fault.code, fault.message))
     }

@@ -13,7 +13,7 @@ use crate::codes::sources as codes;
 use crate::git_query::git_line;
 use crate::pins::{
     self, AotritonBuild, AotritonCopy, AotritonImages, AotritonMode, ArchiveDigest, LocalCopies,
-    PinnedCommit, PinnedSources, TorchAotriton,
+    PinnedAotriton, PinnedCommit, TorchAotriton,
 };
 use crate::related::{RelatedCommits, RelatedRow, RowStrictness};
 use crate::selection::{no_torch, read_pin_files};
@@ -106,11 +106,11 @@ pub struct AotritonPin {
     /// The library archives.
     pub archives: Vec<AotritonArchive>,
     /// A description of the archive that torch uses for the selected ROCm.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub taken: Option<String>,
+    #[serde(rename = "taken", skip_serializing_if = "Option::is_none")]
+    pub selected_archive: Option<String>,
     /// The image archives.
     pub images: Vec<AotritonArchive>,
-    /// The existing copy that a build uses, if one was looked for.
+    /// The existing copy that a build uses, if one was searched for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub copy: Option<PinValue>,
     /// The versions that this torch was released with.
@@ -162,7 +162,7 @@ impl PinReport {
         if !rock_sys::is_directory(&environment.current_dir.join(torch_dir)) {
             let shown = torch_dir.display().to_string();
             return Err(no_torch(&shown)
-                .help("pass the folder of a torch checkout")
+                .help("pass the directory of a torch checkout")
                 .into());
         }
         let mut sink = Sink::new();
@@ -194,7 +194,7 @@ impl PinReport {
             .map(RelatedPin::from)
             .collect();
         let variable = |name: &str| environment.get(name).map(str::to_owned);
-        let pinned = pins::read(compat, pins::with_archives(compat), &files, variable);
+        let pinned = pins::read_pin(compat, pins::archive_pin_name(compat), &files, variable);
         let aotriton = pinned.map(|pinned| {
             let reader = AotritonReader {
                 options,
@@ -236,18 +236,22 @@ impl PinValue {
     }
 
     /// Returns the kind, the path and the reason of a copy of AOTriton.
-    fn of_copy(copy: &AotritonCopy, pinned: &PinnedSources<'_>) -> Self {
+    fn of_copy(copy: &AotritonCopy, pinned: &PinnedAotriton<'_>) -> Self {
         let row = pinned.row;
         let (name, value, from) = match copy {
             AotritonCopy::Installed(prefix) => {
                 ("installed", prefix.as_str(), row.installed_env.clone())
             }
-            AotritonCopy::Built(folder) => {
-                ("built", folder.as_str(), format!("{} exists", row.library))
-            }
-            AotritonCopy::Module(folder) => {
-                ("module", folder.as_str(), format!("{} exists", row.module))
-            }
+            AotritonCopy::Built(directory) => (
+                "built",
+                directory.as_str(),
+                format!("{} exists", row.library),
+            ),
+            AotritonCopy::Module(directory) => (
+                "module",
+                directory.as_str(),
+                format!("{} exists", row.module),
+            ),
             AotritonCopy::Source => ("source", "", "there is no copy".to_owned()),
         };
         Self {
@@ -288,7 +292,7 @@ impl AotritonArchive {
 /// The inputs for the description of the pinned AOTriton.
 struct AotritonReader<'r> {
     options: &'r PinReportOptions,
-    pinned: &'r PinnedSources<'r>,
+    pinned: &'r PinnedAotriton<'r>,
     compat: &'r Compat,
     environment: &'r Environment,
 }
@@ -302,9 +306,9 @@ impl AotritonReader<'_> {
         let (commit, commit_from) = self.commit(&mode, sink);
         let copy = self
             .copies(&mode)
-            .map(|copies| PinValue::of_copy(&pins::copy(&copies), pinned));
-        if let (Some(folder), Some(commit)) = (&options.aotriton_dir, &commit) {
-            sink.extend(self.check_commit(folder, commit));
+            .map(|copies| PinValue::of_copy(&pins::select_copy(&copies), pinned));
+        if let (Some(directory), Some(commit)) = (&options.aotriton_dir, &commit) {
+            sink.extend(self.check_commit(directory, commit));
         }
         let is_selected = |images: &&AotritonImages| {
             let targets = &options.gfx_targets;
@@ -335,7 +339,7 @@ impl AotritonReader<'_> {
                     AotritonArchive::new(&build.rocm, self.archive_name(build), &build.sum)
                 })
                 .collect(),
-            taken: options
+            selected_archive: options
                 .rocm
                 .as_ref()
                 .map(|rocm| self.describe_archive(rocm, sink)),
@@ -389,7 +393,7 @@ impl AotritonReader<'_> {
     /// Describes the archive that torch uses for a ROCm; reports a warning if there is none.
     fn describe_archive(&self, rocm: &RocmVersion, sink: &mut Sink) -> String {
         let pinned = self.pinned;
-        let reason = match pinned.taken(rocm, self.compat) {
+        let reason = match pinned.select_build(rocm, self.compat) {
             TorchAotriton::Archive(build) | TorchAotriton::Clamped(build)
                 if build.sum == ArchiveDigest::Absent =>
             {
@@ -443,30 +447,30 @@ impl AotritonReader<'_> {
         let built = options
             .aotriton_dir
             .as_ref()
-            .map(|folder| folder.join(&row.installed))
-            .filter(|folder| rock_sys::is_file(&current_dir.join(folder).join(&row.library)));
-        let has_module = |folder: &&PathBuf| {
-            let names = rock_sys::entry_names(&current_dir.join(folder)).unwrap_or_default();
+            .map(|directory| directory.join(&row.installed))
+            .filter(|directory| rock_sys::is_file(&current_dir.join(directory).join(&row.library)));
+        let has_module = |directory: &&PathBuf| {
+            let names = rock_sys::entry_names(&current_dir.join(directory)).unwrap_or_default();
             !row.module.is_empty() && names.iter().any(|name| name.starts_with(&row.module))
         };
         Some(LocalCopies {
             installed,
-            built: built.map(|folder| folder.display().to_string()),
+            built: built.map(|directory| directory.display().to_string()),
             module: options
                 .site_packages
                 .as_ref()
                 .filter(has_module)
-                .map(|folder| folder.display().to_string()),
+                .map(|directory| directory.display().to_string()),
         })
     }
 
     /// Returns a warning if a checkout is at another commit than the pinned one.
-    fn check_commit(&self, folder: &Path, commit: &str) -> Option<Diagnostic> {
-        let head = git_line(folder, &["rev-parse", "HEAD"], self.environment)?;
+    fn check_commit(&self, directory: &Path, commit: &str) -> Option<Diagnostic> {
+        let head = git_line(directory, &["rev-parse", "HEAD"], self.environment)?;
         if head.starts_with(&commit.to_ascii_lowercase()) {
             return None;
         }
-        let shown = folder.display().to_string();
+        let shown = directory.display().to_string();
         let message = format!("`{shown}` is at {head}, but torch pins {commit}");
         Some(
             Diagnostic::new(&codes::OTHER_COMMIT, message)
@@ -520,11 +524,11 @@ mod tests {
     #[test]
     fn an_unknown_commit_is_an_error_and_the_report_is_complete() {
         let compat = Compat::embedded();
-        let folder = tempfile::tempdir().unwrap();
-        let torch = folder.path().join("torch");
+        let directory = tempfile::tempdir().unwrap();
+        let torch = directory.path().join("torch");
         rock_sys::write_atomic(&torch.join("version.txt"), b"2.9.0a0\n").unwrap();
         let mut environment = Environment {
-            current_dir: folder.path().to_owned(),
+            current_dir: directory.path().to_owned(),
             ..Environment::default()
         };
         let read = |environment: &Environment| {

@@ -14,9 +14,9 @@ use rock_compat::rows::{PinRow, TorchAotritonRow};
 use rock_diagnostic::SourceText;
 use rock_names::{Digest, RocmVersion};
 
-/// The pinned sources of a project.
+/// The AOTriton that a torch checkout pins, with its released archives.
 #[derive(Debug, Clone)]
-pub struct PinnedSources<'a> {
+pub struct PinnedAotriton<'a> {
     /// The row that describes how the pin was parsed; the first (newest) one if the checkout has
     /// none of the files.
     pub row: &'a PinRow,
@@ -83,7 +83,7 @@ pub enum ArchiveDigest {
     /// The digest consists of zeros: there is no such archive.
     Absent,
     /// The digest is missing or invalid, so the archive cannot be verified.
-    Unsaid,
+    Unknown,
 }
 
 /// The AOTriton that torch's build uses for a ROCm.
@@ -120,12 +120,12 @@ struct LocatedValue {
 struct PinFile {
     fields: BTreeMap<String, Vec<LocatedValue>>,
     /// The reason why the file does not determine the commit, and the line.
-    doubt: Option<(String, usize)>,
+    ambiguity: Option<(String, usize)>,
 }
 
 /// Returns the name of the pin whose versions have released archives; empty if the compatibility
 /// data has none.
-pub fn with_archives(compat: &Compat) -> &str {
+pub fn archive_pin_name(compat: &Compat) -> &str {
     let row = compat
         .source_tables()
         .pins
@@ -136,12 +136,12 @@ pub fn with_archives(compat: &Compat) -> &str {
 
 /// Reads a pin by name; `None` if the compatibility data does not have it. `variable` looks up an
 /// environment variable.
-pub fn read<'a>(
+pub fn read_pin<'a>(
     compat: &'a Compat,
     name: &str,
     files: &BTreeMap<String, SourceText>,
     variable: impl Fn(&str) -> Option<String>,
-) -> Option<PinnedSources<'a>> {
+) -> Option<PinnedAotriton<'a>> {
     let rows = || {
         compat
             .source_tables()
@@ -164,7 +164,7 @@ pub fn read<'a>(
             overridden(row, &variable).unwrap_or(PinnedCommit::Unknown { reason, line: None });
         let (version, variant, compression) = (None, String::new(), String::new());
         let (builds, images) = (Vec::new(), Vec::new());
-        return Some(PinnedSources {
+        return Some(PinnedAotriton {
             row,
             file: None,
             version,
@@ -204,7 +204,7 @@ pub fn read<'a>(
         name,
         sum: ArchiveDigest::of(&at(&image_sums, number)),
     });
-    Some(PinnedSources {
+    Some(PinnedAotriton {
         row,
         file: Some(source.path.to_string()),
         version: first("version"),
@@ -221,11 +221,11 @@ impl ArchiveDigest {
         if !text.is_empty() && text.bytes().all(|byte| byte == b'0') {
             return Self::Absent;
         }
-        text.parse().map_or(Self::Unsaid, Self::Digest)
+        text.parse().map_or(Self::Unknown, Self::Digest)
     }
 }
 
-impl PinnedSources<'_> {
+impl PinnedAotriton<'_> {
     /// Falls back to the default commit of the row if no commit is known.
     #[must_use]
     pub fn or_default(mut self) -> Self {
@@ -258,7 +258,7 @@ impl PinnedSources<'_> {
 
     /// Returns the build that torch uses for a ROCm. Archives are named after the minor version of
     /// its HIP.
-    pub fn taken(&self, rocm: &RocmVersion, compat: &Compat) -> TorchAotriton<'_> {
+    pub fn select_build(&self, rocm: &RocmVersion, compat: &Compat) -> TorchAotriton<'_> {
         let versions: Vec<(RocmVersion, &AotritonBuild)> = self
             .builds
             .iter()
@@ -384,7 +384,7 @@ fn overridden(row: &PinRow, variable: &impl Fn(&str) -> Option<String>) -> Optio
 
 /// Returns the commit, if the file names exactly one.
 fn commit(read: &PinFile, source: &SourceText) -> PinnedCommit {
-    if let Some((reason, line)) = &read.doubt {
+    if let Some((reason, line)) = &read.ambiguity {
         return PinnedCommit::Unknown {
             reason: reason.clone(),
             line: Some(*line),
@@ -457,7 +457,7 @@ fn read_lines(row: &PinRow, source: &SourceText) -> PinFile {
         .collect();
     PinFile {
         fields,
-        doubt: merge_marks(source),
+        ambiguity: merge_marks(source),
     }
 }
 
@@ -467,12 +467,12 @@ fn merge_marks(source: &SourceText) -> Option<(String, usize)> {
         .faults
         .iter()
         .find_map(|fault| match fault {
-            CmakeError::ConflictMarker { .. } => Some(doubt(fault, source)),
+            CmakeError::ConflictMarker { .. } => Some(ambiguity(fault, source)),
             _ => None,
         })
 }
 
-fn doubt(fault: &CmakeError, source: &SourceText) -> (String, usize) {
+fn ambiguity(fault: &CmakeError, source: &SourceText) -> (String, usize) {
     let (reason, span) = match fault {
         CmakeError::ConflictMarker { span } => ("the file has conflict markers".to_owned(), span),
         CmakeError::Unclosed { what, span } => (
@@ -529,7 +529,7 @@ fn read_cmake(row: &PinRow, source: &SourceText) -> PinFile {
     }
     PinFile {
         fields,
-        doubt: script.faults.first().map(|fault| doubt(fault, source)),
+        ambiguity: script.faults.first().map(|fault| ambiguity(fault, source)),
     }
 }
 
@@ -559,7 +559,7 @@ pub enum AotritonCopy {
 
 /// Returns the copy to use: the one in the environment variable, else the one built in its
 /// checkout, else the one of the Python module, else a build from source.
-pub fn copy(copies: &LocalCopies) -> AotritonCopy {
+pub fn select_copy(copies: &LocalCopies) -> AotritonCopy {
     let LocalCopies {
         installed,
         built,
@@ -577,8 +577,8 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::{
-        AotritonCopy, AotritonMode, ArchiveDigest, LocalCopies, PinnedCommit, PinnedSources,
-        TorchAotriton, copy, read,
+        AotritonCopy, AotritonMode, ArchiveDigest, LocalCopies, PinnedAotriton, PinnedCommit,
+        TorchAotriton, read_pin, select_copy,
     };
     use rock_compat::Compat;
     use rock_diagnostic::SourceText;
@@ -628,7 +628,7 @@ mod tests {
     fn with<T>(
         files: &[(&str, &str)],
         variables: &[(&str, &str)],
-        look: impl FnOnce(&PinnedSources<'_>) -> T,
+        inspect: impl FnOnce(&PinnedAotriton<'_>) -> T,
     ) -> T {
         let compat = Compat::embedded();
         let source =
@@ -640,12 +640,12 @@ mod tests {
                 .find(|(known, _)| *known == name)
                 .map(|(_, value)| (*value).to_owned())
         };
-        look(&read(&compat, "aotriton", &files, variable).unwrap())
+        inspect(&read_pin(&compat, "aotriton", &files, variable).unwrap())
     }
 
     /// Returns the generation, the commit or the reason why there is none, and its origin.
     #[track_caller]
-    fn told(path: &str, text: &str, variables: &[(&str, &str)]) -> String {
+    fn pin_of(path: &str, text: &str, variables: &[(&str, &str)]) -> String {
         with(&[(path, text)], variables, |pinned| {
             let commit = match &pinned.commit {
                 PinnedCommit::Known { commit, from } => format!("{commit} by {from}"),
@@ -659,29 +659,29 @@ mod tests {
     #[test]
     fn the_pin_of_each_generation_is_read_and_a_variable_comes_first() {
         assert_eq!(
-            told(LINES, &file_a(), &[]),
+            pin_of(LINES, &file_a(), &[]),
             format!("A {COMMIT} by {LINES}:4")
         );
         assert_eq!(
-            told(CMAKE, &file_b(), &[]),
+            pin_of(CMAKE, &file_b(), &[]),
             format!("B {COMMIT} by {CMAKE}:9")
         );
         assert_eq!(
-            told(CMAKE, &file_c(), &[]),
+            pin_of(CMAKE, &file_c(), &[]),
             format!("C {COMMIT} by {CMAKE}:14")
         );
         let variable = [("PYTORCH_AOTRITON_COMMIT", OTHER)];
         for (path, text) in [(LINES, file_a()), (CMAKE, file_b()), (CMAKE, file_c())] {
             assert!(
-                told(path, &text, &variable)
+                pin_of(path, &text, &variable)
                     .ends_with(&format!("{OTHER} by PYTORCH_AOTRITON_COMMIT")),
                 "{text}"
             );
         }
-        let said = told(CMAKE, &file_c(), &[("PYTORCH_AOTRITON_COMMIT", "main")]);
+        let pin = pin_of(CMAKE, &file_c(), &[("PYTORCH_AOTRITON_COMMIT", "main")]);
         assert!(
-            said.contains("PYTORCH_AOTRITON_COMMIT is `main`, which is not a commit"),
-            "{said}"
+            pin.contains("PYTORCH_AOTRITON_COMMIT is `main`, which is not a commit"),
+            "{pin}"
         );
     }
 
@@ -690,16 +690,16 @@ mod tests {
     fn a_file_without_one_certain_commit_names_none() {
         let only = |value: &str| file_c().replace(COMMIT, value);
         assert_eq!(
-            told(CMAKE, &only("main"), &[]),
+            pin_of(CMAKE, &only("main"), &[]),
             "C the file names no commit of 40 hex digits None"
         );
         assert_eq!(
-            told(CMAKE, &only("0123abc"), &[]),
+            pin_of(CMAKE, &only("0123abc"), &[]),
             "C the file names no commit of 40 hex digits None"
         );
         let several = format!("{}set(__AOTRITON_CI_COMMIT \"{OTHER}\")\n", file_b());
         assert_eq!(
-            told(CMAKE, &several, &[]),
+            pin_of(CMAKE, &several, &[]),
             format!("B the file names several commits, {COMMIT} and {OTHER} Some(15)")
         );
         let twice = format!(
@@ -707,19 +707,22 @@ mod tests {
             file_b(),
             COMMIT.to_uppercase()
         );
-        assert_eq!(told(CMAKE, &twice, &[]), format!("B {COMMIT} by {CMAKE}:9"));
+        assert_eq!(
+            pin_of(CMAKE, &twice, &[]),
+            format!("B {COMMIT} by {CMAKE}:9")
+        );
         let merged = file_b().replace("  set(__AOTRITON_Z", "<<<<<<< HEAD\n  set(__AOTRITON_Z");
         let marks = "the file has conflict markers";
-        assert_eq!(told(CMAKE, &merged, &[]), format!("B {marks} Some(13)"));
+        assert_eq!(pin_of(CMAKE, &merged, &[]), format!("B {marks} Some(13)"));
         assert_eq!(
-            told(LINES, &format!("<<<<<<< HEAD\n{}", file_a()), &[]),
+            pin_of(LINES, &format!("<<<<<<< HEAD\n{}", file_a()), &[]),
             format!("A {marks} Some(1)")
         );
         assert_eq!(
-            told(CMAKE, &(file_b() + "set(X \"y"), &[]),
+            pin_of(CMAKE, &(file_b() + "set(X \"y"), &[]),
             "B the file cannot be parsed: a quote is not closed Some(15)"
         );
-        let nothing = told("version.txt", "2.2.0", &[]);
+        let nothing = pin_of("version.txt", "2.2.0", &[]);
         assert_eq!(
             nothing,
             format!("C the checkout has no pin in {CMAKE} or {LINES} None")
@@ -728,18 +731,18 @@ mod tests {
 
     /// Without a certain commit, the default is used only on request.
     #[test]
-    fn the_default_is_taken_where_no_commit_is_known() {
+    fn the_default_is_used_if_no_commit_is_known() {
         let text = file_b().replace(COMMIT, "main");
         let compat = Compat::embedded();
         let files = BTreeMap::from([(CMAKE.to_owned(), SourceText::new(CMAKE, text))]);
-        let pinned = read(&compat, "aotriton", &files, |_| None)
+        let pinned = read_pin(&compat, "aotriton", &files, |_| None)
             .unwrap()
             .or_default();
         assert!(
             matches!(pinned.commit, PinnedCommit::Known { ref commit, .. } if *commit == pinned.row.default)
         );
         let known = BTreeMap::from([(CMAKE.to_owned(), SourceText::new(CMAKE, file_b()))]);
-        let pinned = read(&compat, "aotriton", &known, |_| None)
+        let pinned = read_pin(&compat, "aotriton", &known, |_| None)
             .unwrap()
             .or_default();
         assert!(
@@ -747,9 +750,9 @@ mod tests {
         );
     }
 
-    fn taken(path: &str, text: &str, rocm: &str) -> String {
+    fn build_of(path: &str, text: &str, rocm: &str) -> String {
         with(&[(path, text)], &[], |pinned| {
-            match pinned.taken(&rocm.parse().unwrap(), &Compat::embedded()) {
+            match pinned.select_build(&rocm.parse().unwrap(), &Compat::embedded()) {
                 TorchAotriton::Archive(build) if build.sum == ArchiveDigest::Absent => {
                     "absent".to_owned()
                 }
@@ -767,16 +770,16 @@ mod tests {
     #[test]
     fn an_archive_is_named_for_a_rocm_and_zeros_mean_that_there_is_none() {
         assert_eq!(
-            taken(CMAKE, &file_c(), "7.14"),
+            build_of(CMAKE, &file_c(), "7.14"),
             "aotriton-0.14b-manylinux_2_28_x86_64-rocm7.14-shared.tar.gz"
         );
-        assert_eq!(taken(CMAKE, &file_c(), "7.2.1"), "absent");
-        assert_eq!(taken(CMAKE, &file_c(), "7.1"), "built");
+        assert_eq!(build_of(CMAKE, &file_c(), "7.2.1"), "absent");
+        assert_eq!(build_of(CMAKE, &file_c(), "7.1"), "built");
         assert_eq!(
-            taken(CMAKE, &file_b(), "7.0.2"),
+            build_of(CMAKE, &file_b(), "7.0.2"),
             "aotriton-0.11b-manylinux_2_34_x86_64-rocm7.0-shared.tar.gz"
         );
-        assert_eq!(taken(CMAKE, &file_b(), "7.2"), "refused");
+        assert_eq!(build_of(CMAKE, &file_b(), "7.2"), "refused");
     }
 
     /// The oldest format uses the lowest or highest listed ROCm for one outside the list.
@@ -786,18 +789,18 @@ mod tests {
             format!("aotriton-0.7b-{manylinux}_x86_64-rocm{rocm}-shared.tar.gz")
         };
         assert_eq!(
-            taken(LINES, &file_a(), "6.2"),
+            build_of(LINES, &file_a(), "6.2"),
             name("manylinux_2_17", "6.2")
         );
         assert_eq!(
-            taken(LINES, &file_a(), "6.0"),
+            build_of(LINES, &file_a(), "6.0"),
             format!("clamped {}", name("manylinux_2_17", "6.1"))
         );
         assert_eq!(
-            taken(LINES, &file_a(), "7.0"),
+            build_of(LINES, &file_a(), "7.0"),
             format!("clamped {}", name("manylinux_2_28", "6.4"))
         );
-        assert_eq!(taken(LINES, &file_a(), "6.3"), "refused");
+        assert_eq!(build_of(LINES, &file_a(), "6.3"), "refused");
     }
 
     /// Image names are patterns of gfx targets.
@@ -824,14 +827,14 @@ mod tests {
             assert_eq!(names("gfx11"), Vec::<String>::new());
             assert!(
                 matches!(pinned.images[0].sum, ArchiveDigest::Digest(_))
-                    && pinned.images[1].sum == ArchiveDigest::Unsaid
+                    && pinned.images[1].sum == ArchiveDigest::Unknown
             );
         });
     }
 
     /// Environment variables select how torch's build gets AOTriton.
     #[test]
-    fn a_variable_says_installed_or_from_source_whatever_its_value() {
+    fn a_variable_selects_installed_or_source_with_any_value() {
         with(&[(CMAKE, &file_b())], &[], |pinned| {
             let mode = |variables: &[(&str, &str)]| {
                 pinned.mode(|name| {
@@ -856,10 +859,10 @@ mod tests {
 
     /// The order is: environment variable, checkout, Python module, build from source.
     #[test]
-    fn a_copy_is_taken_in_one_order() {
+    fn copies_have_one_order() {
         let copies = |installed: &str, built: &str, module: &str| {
             let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-            copy(&LocalCopies {
+            select_copy(&LocalCopies {
                 installed: some(installed),
                 built: some(built),
                 module: some(module),

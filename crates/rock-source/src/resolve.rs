@@ -108,7 +108,7 @@ pub struct ResolvedProject {
     /// The name of the project, `audio`.
     pub project: String,
     /// The directory of the project, `pytorch_audio`.
-    pub folder: String,
+    pub directory: String,
     /// The URL of the repository.
     pub url: Sourced<String>,
     /// The ref to check out.
@@ -158,7 +158,7 @@ pub fn resolve(
     };
     Ok(ResolvedProject {
         project: row.project.clone(),
-        folder: row.folder.clone(),
+        directory: row.folder.clone(),
         url,
         reference: found.reference,
         patch_set,

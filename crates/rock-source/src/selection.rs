@@ -112,8 +112,8 @@ impl ProjectSelection {
                 .filter(move |row| row.beside == beside)
                 .map(|row| row.file.as_str())
         };
-        let torch =
-            torch_dir.map(|folder| read_pin_files(current_dir, &folder, of("torch"), &mut sink));
+        let torch = torch_dir
+            .map(|directory| read_pin_files(current_dir, &directory, of("torch"), &mut sink));
         let project = read_pin_files(current_dir, Path::new(""), of("project"), &mut sink);
         let is_read = selected
             .rows
@@ -147,17 +147,17 @@ impl ProjectSelection {
         compat: &Compat,
         current_dir: &Path,
     ) -> Result<Option<PathBuf>, Diagnostic> {
-        let is_directory = |folder: &Path| rock_sys::is_directory(&current_dir.join(folder));
-        let Some(folder) = &self.torch_dir else {
+        let is_directory = |directory: &Path| rock_sys::is_directory(&current_dir.join(directory));
+        let Some(directory) = &self.torch_dir else {
             let torch = compat.source_tables().projects.first();
             return Ok(torch
                 .map(|row| PathBuf::from(&row.folder))
-                .filter(|folder| is_directory(folder)));
+                .filter(|directory| is_directory(directory)));
         };
-        if is_directory(folder) {
-            return Ok(Some(folder.clone()));
+        if is_directory(directory) {
+            return Ok(Some(directory.clone()));
         }
-        let shown = folder.display().to_string();
+        let shown = directory.display().to_string();
         Err(no_torch(&shown).help("check out torch first: `rock-matrix source checkout torch`"))
     }
 }
@@ -175,13 +175,13 @@ pub(crate) fn no_torch(shown: &str) -> Diagnostic {
 /// messages are relative to `current_dir`.
 pub(crate) fn read_pin_files<'a>(
     current_dir: &Path,
-    folder: &Path,
+    directory: &Path,
     paths: impl Iterator<Item = &'a str>,
     sink: &mut Sink,
 ) -> BTreeMap<String, SourceText> {
     let mut found = BTreeMap::new();
     for path in paths {
-        let shown = folder.join(path);
+        let shown = directory.join(path);
         let file = current_dir.join(&shown);
         if !rock_sys::is_file(&file) {
             continue;
@@ -231,12 +231,12 @@ mod tests {
     #[test]
     fn a_selected_torch_checkout_must_exist_and_the_default_one_need_not() {
         let compat = Compat::embedded();
-        let folder = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
         let mut selection = ProjectSelection::new("linux");
         let read = |selection: &ProjectSelection| {
             let selected = selection.select(&compat, &[]).unwrap();
             let explicit = ExplicitSelection::default();
-            selection.read_pins(&compat, &selected, &explicit, folder.path())
+            selection.read_pins(&compat, &selected, &explicit, directory.path())
         };
         let (files, warnings) = read(&selection).unwrap();
         assert!(files.torch.is_none() && warnings.is_empty());
@@ -245,7 +245,7 @@ mod tests {
             read(&selection).unwrap_err().to_string(),
             "there is no checkout of torch at `torch`"
         );
-        rock_sys::create_directory(&folder.path().join("torch")).unwrap();
+        rock_sys::create_directory(&directory.path().join("torch")).unwrap();
         assert!(read(&selection).unwrap().0.torch.is_some());
     }
 }

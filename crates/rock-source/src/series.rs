@@ -11,7 +11,7 @@ pub struct PatchSet {
     /// The name of the set: its directory below the patch root.
     pub name: String,
     /// The path of the directory.
-    pub folder: String,
+    pub directory: String,
     /// The series of the set, sorted by repository and stage; no series is empty.
     pub series: Vec<PatchSeries>,
 }
@@ -51,7 +51,7 @@ impl PatchStage {
     pub const ALL: [Self; 2] = [Self::Base, Self::Hipified];
 
     /// Returns the name of the directory with the patches of this stage.
-    pub fn folder(self) -> &'static str {
+    pub fn directory(self) -> &'static str {
         match self {
             Self::Base => "base",
             Self::Hipified => "hipified",
@@ -69,7 +69,7 @@ impl PatchSet {
 
     /// Creates a set from the files of a directory. Files that are not patches of a stage are
     /// ignored.
-    pub fn new(name: &str, folder: &str, files: impl IntoIterator<Item = PatchFile>) -> Self {
+    pub fn new(name: &str, directory: &str, files: impl IntoIterator<Item = PatchFile>) -> Self {
         let mut series: BTreeMap<(String, PatchStage), Vec<PatchFile>> = BTreeMap::new();
         for patch in files {
             if let Some(key) = series_of(&patch.path) {
@@ -78,7 +78,7 @@ impl PatchSet {
         }
         let mut set = Self {
             name: name.to_owned(),
-            folder: folder.to_owned(),
+            directory: directory.to_owned(),
             series: Vec::new(),
         };
         for ((repository, stage), mut patches) in series {
@@ -116,11 +116,11 @@ impl PatchSet {
 
 /// Returns the repository and the stage of a patch at `REPOSITORY/STAGE/NAME.patch`.
 fn series_of(path: &str) -> Option<(String, PatchStage)> {
-    let (folder, name) = path.rsplit_once('/')?;
-    let (repository, stage) = folder.rsplit_once('/')?;
+    let (directory, name) = path.rsplit_once('/')?;
+    let (repository, stage) = directory.rsplit_once('/')?;
     let stage = PatchStage::ALL
         .into_iter()
-        .find(|known| known.folder() == stage)?;
+        .find(|known| known.directory() == stage)?;
     let is_patch = name
         .strip_suffix(".patch")
         .is_some_and(|stem| !stem.is_empty());

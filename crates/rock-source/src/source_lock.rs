@@ -160,8 +160,8 @@ impl<'l> Locker<'l> {
                 Diagnostic::new(&codes::NO_TREE, message)
                     .at(Location::File(root.into()), "")
                     .help(
-                        "pass the folder that contains the trees with `--checkout-root`, or create \
-                         them with `rock-matrix source checkout`",
+                        "pass the directory that contains the trees with `--checkout-root`, or \
+                         create them with `rock-matrix source checkout`",
                     ),
             );
         }
@@ -194,22 +194,22 @@ impl<'l> Locker<'l> {
         let torch = self.torch_row().map(|row| root.join(&row.folder));
         let mut manifest = SourceManifest::default();
         for row in rows {
-            let folder = root.join(&row.folder);
-            let git = self.environment.current_dir.join(&folder).join(".git");
+            let directory = root.join(&row.folder);
+            let git = self.environment.current_dir.join(&directory).join(".git");
             if !rock_sys::exists(&git) {
                 if is_named {
-                    sink.push(no_checkout(row, &folder));
+                    sink.push(no_checkout(row, &directory));
                 }
                 continue;
             }
-            match self.entry(row, &folder) {
+            match self.entry(row, &directory) {
                 Ok((mut entry, warning)) => {
                     sink.extend(warning);
-                    if Some(&folder) == torch.as_ref() && options.torch_ref.is_some() {
+                    if Some(&directory) == torch.as_ref() && options.torch_ref.is_some() {
                         entry.branch.clone_from(&options.torch_ref);
                     }
                     entry.version = self
-                        .version(row, &folder, torch.as_deref())
+                        .version(row, &directory, torch.as_deref())
                         .map(|text| text + &options.version_suffix);
                     manifest.entries.push(entry);
                 }
@@ -286,15 +286,15 @@ impl<'l> Locker<'l> {
                 continue;
             };
             on_fetch(&reference.value, &url.value);
-            let folder = scratch.join(&row.folder);
-            rock_sys::create_directory(&folder)?;
+            let directory = scratch.join(&row.folder);
+            rock_sys::create_directory(&directory)?;
             let files = if is_torch {
                 files.as_slice()
             } else {
                 &files[..1]
             };
             checkout::fetch_files(
-                &folder,
+                &directory,
                 &url.value,
                 &reference.value,
                 files,
@@ -314,14 +314,14 @@ impl<'l> Locker<'l> {
     fn entry(
         &self,
         row: &ProjectRow,
-        folder: &Path,
+        directory: &Path,
     ) -> Result<(ManifestEntry, Option<Diagnostic>), Box<Diagnostic>> {
-        let shown = folder.display().to_string();
-        let path = folder.join(STATE);
+        let shown = directory.display().to_string();
+        let path = directory.join(STATE);
         let file = self.environment.current_dir.join(&path);
-        let head = self.git_line(folder, &["rev-parse", "--verify", "HEAD"]);
+        let head = self.git_line(directory, &["rev-parse", "--verify", "HEAD"]);
         if !rock_sys::exists(&file) {
-            return Ok((self.entry_of_clone(row, folder, head)?, None));
+            return Ok((self.entry_of_clone(row, directory, head)?, None));
         }
         let text = rock_sys::read_text(&file, LARGEST_LOCKED_BYTES).map_err(|error| {
             let path = path.clone();
@@ -364,12 +364,12 @@ impl<'l> Locker<'l> {
     fn entry_of_clone(
         &self,
         row: &ProjectRow,
-        folder: &Path,
+        directory: &Path,
         head: Option<String>,
     ) -> Result<ManifestEntry, Box<Diagnostic>> {
-        let origin = || self.git_line(folder, &["remote", "get-url", "origin"]);
+        let origin = || self.git_line(directory, &["remote", "get-url", "origin"]);
         let Some((commit, repo)) = head.and_then(|head| Some((head, origin()?))) else {
-            let shown = folder.display().to_string();
+            let shown = directory.display().to_string();
             let message = format!("`{shown}` has no commit or no remote `origin`");
             return Err(bad_tree(&shown, message, "clone it from its repository").into());
         };
@@ -377,13 +377,13 @@ impl<'l> Locker<'l> {
             key: row.folder.clone(),
             repo: redact_urls(&repo).into_owned(),
             commit,
-            branch: self.git_line(folder, &["symbolic-ref", "--short", "--quiet", "HEAD"]),
+            branch: self.git_line(directory, &["symbolic-ref", "--short", "--quiet", "HEAD"]),
             ..ManifestEntry::default()
         })
     }
 
     /// Returns the version of a tree. The version of triton is in torch's tree.
-    fn version(&self, row: &ProjectRow, folder: &Path, torch: Option<&Path>) -> Option<String> {
+    fn version(&self, row: &ProjectRow, directory: &Path, torch: Option<&Path>) -> Option<String> {
         let pin = self
             .compat
             .source_tables()
@@ -392,21 +392,21 @@ impl<'l> Locker<'l> {
             .find(|pin| pin.pin == row.release_pin);
         let file = match pin {
             Some(pin) => torch?.join(&pin.file),
-            None => folder.join(VERSION_FILE),
+            None => directory.join(VERSION_FILE),
         };
         let file = self.environment.current_dir.join(file);
         let text = rock_sys::read_text(&file, LARGEST_LOCKED_BYTES).ok()?;
         Some(text.trim().to_owned()).filter(|text| !text.is_empty())
     }
 
-    fn git_line(&self, folder: &Path, arguments: &[&str]) -> Option<String> {
-        git_line(folder, arguments, self.environment)
+    fn git_line(&self, directory: &Path, arguments: &[&str]) -> Option<String> {
+        git_line(directory, arguments, self.environment)
     }
 }
 
 /// Returns the error for a named project that is not checked out.
-fn no_checkout(row: &ProjectRow, folder: &Path) -> Diagnostic {
-    let shown = folder.display().to_string();
+fn no_checkout(row: &ProjectRow, directory: &Path) -> Diagnostic {
+    let shown = directory.display().to_string();
     let message = format!("there is no git checkout of {} at `{shown}`", row.project);
     Diagnostic::new(&codes::NO_TREE, message)
         .at(Location::File(shown.into()), "")
@@ -451,7 +451,7 @@ mod tests {
 
     #[test]
     fn a_version_in_a_file_at_the_limit_is_read_and_in_a_larger_one_is_not() {
-        let (compat, folder) = (Compat::embedded(), tempfile::tempdir().unwrap());
+        let (compat, directory) = (Compat::embedded(), tempfile::tempdir().unwrap());
         let projects = &compat.source_tables().projects;
         let row = projects
             .iter()
@@ -460,13 +460,13 @@ mod tests {
         let locker = Locker {
             options: &LockOptions::new("linux"),
             compat: &compat,
-            environment: &environment(folder.path()),
+            environment: &environment(directory.path()),
         };
         let read = |bytes: u64| {
             let blanks = usize::try_from(bytes).unwrap() - "2.9.0".len();
             let text = "2.9.0".to_owned() + &" ".repeat(blanks);
-            rock_sys::write_atomic(&folder.path().join(VERSION_FILE), text.as_bytes()).unwrap();
-            locker.version(row, folder.path(), None)
+            rock_sys::write_atomic(&directory.path().join(VERSION_FILE), text.as_bytes()).unwrap();
+            locker.version(row, directory.path(), None)
         };
         assert_eq!(
             (read(LARGEST_LOCKED_BYTES), read(LARGEST_LOCKED_BYTES + 1)),
@@ -476,10 +476,10 @@ mod tests {
 
     #[test]
     fn trees_that_are_not_there_cannot_be_locked() {
-        let (compat, folder) = (Compat::embedded(), tempfile::tempdir().unwrap());
+        let (compat, directory) = (Compat::embedded(), tempfile::tempdir().unwrap());
         let mut options = LockOptions::new("linux");
         let lock = |options: &LockOptions| {
-            let lock = SourceLock::of_trees(options, &compat, &environment(folder.path()));
+            let lock = SourceLock::of_trees(options, &compat, &environment(directory.path()));
             let messages = lock.diagnostics().iter().map(|error| error.message.clone());
             (messages.collect::<Vec<_>>(), lock.file_name().to_owned())
         };

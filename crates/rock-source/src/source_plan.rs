@@ -30,7 +30,8 @@ pub struct PlannedProject {
     /// The name of the project, `audio`.
     pub project: String,
     /// The directory of the project, `pytorch_audio`.
-    pub folder: String,
+    #[serde(rename = "folder")]
+    pub directory: String,
     /// The URL of the repository.
     pub origin: PlannedValue,
     /// The branch, tag or commit; unknown if a file of the missing torch checkout will contain it.
@@ -139,7 +140,7 @@ impl PlannedProject {
         };
         Self {
             project: resolved.project,
-            folder: resolved.folder,
+            directory: resolved.directory,
             origin: PlannedValue {
                 value: Some(resolved.url.value),
                 from: resolved.url.from.to_string(),
@@ -177,9 +178,9 @@ fn plan_patch_set(
             PatchSetSelection::Pinned => planned(None, "the commit is pinned"),
         });
     };
-    let folder = current_dir.join(root);
+    let directory = current_dir.join(root);
     let found = patch_sets::look_up(selection, &root.display().to_string(), |name| {
-        rock_sys::is_directory(&folder.join(name))
+        rock_sys::is_directory(&directory.join(name))
     })?;
     Ok(match found {
         SelectedPatchSet::Found(name) => planned(Some(name), &format!("in {}", root.display())),
@@ -200,8 +201,8 @@ mod tests {
     #[test]
     fn a_plan_has_the_ref_and_the_patch_set_of_a_project() {
         let compat = Compat::embedded();
-        let folder = tempfile::tempdir().unwrap();
-        rock_sys::create_directory(&folder.path().join("sets/v2.9.0")).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        rock_sys::create_directory(&directory.path().join("sets/v2.9.0")).unwrap();
         let explicit = ExplicitSelection {
             reference: Some("v2.9.0-rc1".to_owned()),
             ..ExplicitSelection::default()
@@ -213,7 +214,7 @@ mod tests {
                 &explicit,
                 patch_dir.map(std::path::Path::new),
                 &compat,
-                folder.path(),
+                directory.path(),
             )
             .unwrap();
             assert!(warnings.is_empty());

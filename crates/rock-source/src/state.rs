@@ -64,8 +64,8 @@ pub struct PatchesRecord {
     /// The name of the patch set.
     pub set: String,
     /// The directory of the patch set.
-    #[serde(default)]
-    pub folder: String,
+    #[serde(default, rename = "folder")]
+    pub directory: String,
     /// The path below the directory of the set → SHA-256 of the file.
     pub files: BTreeMap<String, String>,
 }
@@ -106,7 +106,7 @@ impl CheckoutState {
     pub fn begun(wanted: &CheckoutSpec, before: Option<&Self>) -> Self {
         let patches = wanted.patches.as_ref().map(|set| PatchesRecord {
             set: set.name.clone(),
-            folder: set.folder.clone(),
+            directory: set.directory.clone(),
             files: set
                 .series
                 .iter()
@@ -219,7 +219,7 @@ impl CheckoutState {
         };
         let is_set = |set: &PatchesRecord| {
             is_word(&set.set)
-                && is_word(&set.folder)
+                && is_word(&set.directory)
                 && set
                     .files
                     .iter()
@@ -255,7 +255,7 @@ mod tests {
 
     fn wanted() -> CheckoutSpec {
         CheckoutSpec {
-            folder: "/src/torch".into(),
+            directory: "/src/torch".into(),
             project: Some("torch".into()),
             origin: "https://example.com/torch".into(),
             reference: "v1".into(),
@@ -311,7 +311,7 @@ mod tests {
         });
         state.patches = Some(PatchesRecord {
             set: "main".into(),
-            folder: "patches".into(),
+            directory: "patches".into(),
             files: BTreeMap::from([("pytorch/base/0001-x.patch".into(), "0".repeat(64))]),
         });
         let whole = serde_json::to_value(&state).unwrap();

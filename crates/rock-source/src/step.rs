@@ -388,7 +388,7 @@ fn apply(
     order.argv.extend(
         patches
             .iter()
-            .map(|patch| format!("{}/{}", set.folder, patch.path)),
+            .map(|patch| format!("{}/{}", set.directory, patch.path)),
     );
     order
 }

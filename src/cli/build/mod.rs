@@ -9,7 +9,7 @@ use clap::error::ErrorKind;
 
 use super::command_line::repeated;
 use super::engine::{check_container_options, selected_engine};
-use super::jobs::{EngineChoice, Ready, is_file_of_jobs, named};
+use super::jobs::{EngineChoice, check_job_options, select_jobs, select_recipe_jobs};
 use super::reporters::{BuildReporter, WheelReporter, format_duration};
 use super::wheel::fail;
 use super::{Exit, Shell, load, misused};
@@ -22,6 +22,7 @@ use crate::exec::{
     self, BuildContext, BuildEnd, BuildOptions, BuildOutcome, BuildReport, BuildStart, CallerEnv,
     PreparedBuild, ProcessRunner, ResumePoint, ResumeRequest,
 };
+use crate::plan::workspace::{ReadyJob, is_job_file};
 use crate::recipe::measurements::BuildMeasurements;
 use crate::render::actions::table;
 use crate::sys::{self, HostRoots, Signals};
@@ -163,10 +164,11 @@ impl BuildRequest<'_> {
                 return exit;
             }
         };
-        super::jobs::check_given(
+        check_job_options(
             &ready,
             &self.options.docker_arg,
-            ("--fact", &self.options.fact),
+            "--fact",
+            &self.options.fact,
             &mut sink,
         );
         if sink.has_errors() {
@@ -236,7 +238,7 @@ impl BuildRequest<'_> {
     }
 
     /// Adds the command that renders the script of a job for Windows.
-    fn with_help(&self, error: Diagnostic, ready: &Ready) -> Diagnostic {
+    fn with_help(&self, error: Diagnostic, ready: &ReadyJob) -> Diagnostic {
         if error.code != &codes::WINDOWS_JOB || error.help.is_some() {
             return error;
         }
@@ -247,7 +249,7 @@ impl BuildRequest<'_> {
         }
         let words = self.options.words.iter();
         let files = words
-            .filter(|word| is_file_of_jobs(word))
+            .filter(|word| is_job_file(word))
             .cloned()
             .chain(self.options.files());
         let command = ["rock-matrix", "render", "script"].map(str::to_owned);
@@ -263,9 +265,10 @@ impl BuildRequest<'_> {
     }
 
     /// Returns the jobs that the command line selects.
-    fn jobs(&self, shell: &Shell, compat: &Compat, sink: &mut Sink) -> Result<Vec<Ready>, Exit> {
+    fn jobs(&self, shell: &Shell, compat: &Compat, sink: &mut Sink) -> Result<Vec<ReadyJob>, Exit> {
         if let Some(recipe) = self.recipe {
-            return super::jobs::of_recipe(shell, compat, recipe, self.set, sink);
+            let selection = select_recipe_jobs(shell, compat, recipe, self.set, sink)?;
+            return Ok(selection.into_jobs());
         }
         let leg = self
             .options
@@ -285,8 +288,8 @@ impl BuildRequest<'_> {
             .chain(leg)
             .chain(self.options.files())
             .collect();
-        let found = named(shell, compat, &words, sink)?;
-        match (self.options.all, found.by_name) {
+        let selection = select_jobs(shell, compat, &words, sink)?;
+        match (self.options.all, selection.is_by_name()) {
             (true, true) => Err(misused(
                 &[self.command],
                 ErrorKind::ArgumentConflict,
@@ -295,12 +298,9 @@ impl BuildRequest<'_> {
             (false, false) => Err(misused(
                 &[self.command],
                 ErrorKind::MissingRequiredArgument,
-                &format!(
-                    "{}, or select all with `--all`",
-                    super::jobs::one_of(found.jobs.iter().map(|ready| ready.job.id.as_str()))
-                ),
+                &format!("{}, or select all with `--all`", selection.names_hint()),
             )),
-            _ => Ok(found.jobs),
+            _ => Ok(selection.into_jobs()),
         }
     }
 

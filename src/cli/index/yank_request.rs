@@ -7,6 +7,7 @@ use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::index::{IndexFile, YankRuleSet};
 use crate::names::Age;
+use crate::plan::workspace::Workspace;
 
 /// The files that a command yanks and unyanks.
 #[derive(Debug, Default)]
@@ -51,11 +52,15 @@ impl YankRequest<'_> {
         if self.rules.is_empty() {
             return Ok(rules);
         }
-        for matrix in load::workspace(shell, compat, self.rules, sink)?.matrices() {
-            if !rules.add_matrix(&matrix.config) {
-                let file = &matrix.config.places.source().path;
+        let options = load::workspace_options(shell, compat);
+        let (workspace, found) = Workspace::load_valid(self.rules, &options)
+            .map_err(|errors| Exit::collect(errors, sink))?;
+        sink.extend(found.finish());
+        for matrix in workspace.matrices() {
+            if !rules.add_matrix(matrix.config()) {
                 shell.say(&format!(
-                    "{file} has no rules: `release` has neither `yank` nor `yank-older-than`"
+                    "{} has no rules: `release` has neither `yank` nor `yank-older-than`",
+                    matrix.path()
                 ));
             }
         }

@@ -53,12 +53,20 @@ pub(super) struct OverrideArgs {
 impl OverrideArgs {
     /// Returns the values that replace those of the matrix files.
     pub(super) fn overrides(&self) -> AxisOverrides {
-        AxisOverrides::from_lists(
-            self.release_type.as_deref(),
-            &self.axis,
-            self.gfx.as_deref(),
-            self.test_families.as_deref(),
-        )
+        let mut overrides = AxisOverrides::default();
+        if let Some(name) = &self.release_type {
+            overrides = overrides.with_release_type(name);
+        }
+        if let Some(targets) = &self.gfx {
+            overrides = overrides.with_gfx(targets);
+        }
+        if let Some(families) = &self.test_families {
+            overrides = overrides.with_test_families(families);
+        }
+        for (name, values) in &self.axis {
+            overrides = overrides.with_axis(name, values);
+        }
+        overrides
     }
 }
 

@@ -57,16 +57,11 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     let compat = load::compat(shell)?;
     let mut workspace = load::workspace(shell, compat, &args.files, sink)?;
     load::refuse_overwriting_input(shell, args.out.as_deref(), workspace.paths())?;
-    if sink.has_errors() {
-        return Err(Exit::Fault);
-    }
     let mut files = args.files.clone();
     if files.is_empty() {
         files = without_windows(&mut workspace, sink);
     }
-    let plan = workspace
-        .plan(&PlanInputs::default(), sink)
-        .ok_or(Exit::Fault)?;
+    let plan = load::plan(&workspace, &PlanInputs::default(), sink)?;
     let text = |path: &Path| path.display().to_string();
     let files: Vec<String> = files.iter().map(|path| text(path)).collect();
     let out = args
@@ -75,8 +70,8 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
         .unwrap_or_else(|| PathBuf::from(DEFAULT_OUT));
     let (name, directories) = (text(&out), &shell.directories);
     let (facts, recipes) = (
-        directories.compat.as_deref().map(text),
-        directories.recipes.as_deref().map(text),
+        directories.named_compat().map(text),
+        directories.named_recipes().map(text),
     );
     let (compat_overlay, recipe_overlay) = (
         directories.compat_overlay().map(text),
@@ -131,12 +126,12 @@ pub(in crate::cli) fn sources(
     let mut found = BTreeSet::new();
     let groups = plan.groups.iter().zip(matrices).enumerate();
     for (number, (group, matrix)) in
-        groups.filter(|(_, (_, matrix))| matrix.recipe.has_sources_of_this_machine())
+        groups.filter(|(_, (_, matrix))| matrix.recipe().has_sources_of_this_machine())
     {
         for job in group.jobs(number).map(JobView::to_job) {
             let Ok(build) = recipe::build(
                 &job,
-                &matrix.recipe,
+                matrix.recipe(),
                 compat,
                 &recipe::BuildSite::Container,
                 &BTreeMap::new(),
@@ -154,17 +149,21 @@ pub(in crate::cli) fn sources(
 /// Removes the matrix files for Windows with a note, and returns the paths of the others. Returns
 /// nothing if there are no files for Windows, or no others.
 fn without_windows(workspace: &mut Workspace<'_>, sink: &mut Sink) -> Vec<PathBuf> {
-    let is_windows = |matrix: &MatrixFile| matrix.config.platform == Platform::Windows;
-    let matrices = workspace.matrices();
-    if matrices.iter().all(is_windows) || !matrices.iter().any(is_windows) {
+    let matrices = workspace.matrices().iter();
+    let mut platforms = matrices.map(|matrix| matrix.config().platform);
+    if platforms.all(|platform| platform == Platform::Windows) {
         return Vec::new();
     }
-    for left_out in workspace.remove(is_windows) {
+    let windows = workspace.remove_platform(Platform::Windows);
+    if windows.is_empty() {
+        return Vec::new();
+    }
+    for matrix in windows {
         let message = format!(
             "`{}` is not part of the workflow: its jobs are for Windows",
-            left_out.config.places.source().path
+            matrix.path()
         );
-        sink.push(render::for_windows(&left_out.config, message).severity(Severity::Note));
+        sink.push(render::for_windows(matrix.config(), message).severity(Severity::Note));
     }
     workspace.paths().map(Path::to_owned).collect()
 }

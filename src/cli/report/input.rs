@@ -133,10 +133,8 @@ pub(super) fn expected(
         if sink.has_errors() {
             return Err(Exit::Fault);
         }
-        let made = workspace
-            .plan(&PlanInputs::default(), sink)
-            .ok_or(Exit::Fault)?;
-        plan = plan.with(SavedPlan::of(&made));
+        let planned = load::plan(&workspace, &PlanInputs::default(), sink)?;
+        plan = plan.with(SavedPlan::of(&planned));
     }
     let expected = ExpectedCells::of(&plan, &compat.rocm_versions(), sink);
     if sink.has_errors() {

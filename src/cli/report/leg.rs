@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::cli::{Exit, Shell, jobs};
 use crate::codes::handover as codes;
 use crate::diagnostic::{Diagnostic, Location, Sink};
-use crate::exec::{BuildRecord, HandoverError, JobFolder, hand_over};
+use crate::exec::{BuildRecord, HandoverError, JobDirectory, hand_over};
 use crate::publish::{SUMS, sha256, sums};
 use crate::sys;
 
@@ -74,7 +74,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
 /// Returns the build record of the job.
 fn record(job: &str, shell: &Shell) -> Result<BuildRecord, Diagnostic> {
     let nothing = |reason: String| nothing(&reason, job);
-    let folder = JobFolder::new(&shell.environment.current_dir, job)
+    let folder = JobDirectory::new(&shell.environment.current_dir, job)
         .map_err(|error| nothing(error.to_string()))?;
     let record = folder.last_record().map_err(nothing)?;
     record.ok_or_else(|| {

@@ -59,7 +59,7 @@ impl<'a> CheckoutReporter<'a> {
                 line.clone_into(&mut self.last_line);
                 self.draw();
             }
-            CheckoutEvent::Told(diagnostic) => {
+            CheckoutEvent::Diagnostic(diagnostic) => {
                 // A warning does not change the exit code.
                 let _ = self
                     .status

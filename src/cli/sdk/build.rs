@@ -250,13 +250,13 @@ fn try_build(args: &Args, shell: &Shell) -> Result<Exit, SdkBuildError> {
     let progress = WheelReporter::new(shell);
     let on_package = |distribution: &str| shell.detail(&format!("building {distribution}"));
     let builder = SdkBuilder::new(&layout, compat.sdk_tables(), build, tag)
-        .member_time(time_s)
-        .compression_level(level)
-        .compresses_tree(args.devel_tarball_compression)
-        .inits_devices(args.device_init_compat)
-        .scratch(scratch)
-        .progress(&progress)
-        .on_package(&on_package);
+        .with_member_time_s(time_s)
+        .with_compression_level(level)
+        .with_compressed_tree(args.devel_tarball_compression)
+        .with_device_init(args.device_init_compat)
+        .with_scratch(scratch)
+        .with_progress(&progress)
+        .with_package_listener(&on_package);
     let written = if args.dry_run {
         Vec::new()
     } else {

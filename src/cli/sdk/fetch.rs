@@ -255,11 +255,11 @@ fn fetch(
         let progress = WheelReporter::new(shell);
         let on_message = |message: &str| shell.detail(message);
         let fetcher = ArtifactFetcher::new(&args.out, &form)
-            .downloads(args.download_concurrency)
-            .unpacks(args.extract_concurrency)
-            .removes_archives(args.delete_after_extract)
-            .progress(&progress)
-            .on_message(&on_message);
+            .with_download_limit(args.download_concurrency)
+            .with_unpack_limit(args.extract_concurrency)
+            .with_archive_removal(args.delete_after_extract)
+            .with_progress(&progress)
+            .with_message_listener(&on_message);
         fetcher.fetch(&store, &artifacts, || {
             shell.say("waiting for another run to end");
         })?;

@@ -305,7 +305,7 @@ impl Args {
         RepositoryCheckout {
             url: self.origin.clone().unwrap_or_default(),
             reference: self.reference.clone().unwrap_or_default(),
-            folder: self.checkout_dir.clone().unwrap_or_default(),
+            directory: self.checkout_dir.clone().unwrap_or_default(),
             patch_set: self.patchset.clone(),
         }
     }
@@ -354,7 +354,7 @@ fn format_result(result: &CheckoutResult, spec: &CheckoutSpec, format: Format) -
         let document = serde_json::json!({
             "version": 1,
             "outcome": if result.was_up_to_date { "up-to-date" } else { "checked-out" },
-            "folder": spec.folder,
+            "folder": spec.directory,
             "checkout": state,
         });
         return format!("{document}\n");
@@ -364,5 +364,9 @@ fn format_result(result: &CheckoutResult, spec: &CheckoutSpec, format: Format) -
     } else {
         "checked out"
     };
-    format!("{word}: {} in {}\n", state.summary(), spec.folder.display())
+    format!(
+        "{word}: {} in {}\n",
+        state.summary(),
+        spec.directory.display()
+    )
 }

@@ -121,9 +121,9 @@ fn lock_remotes(
     shell: &Shell,
 ) -> Result<SourceLock, Exit> {
     let scratch = tempfile::tempdir().map_err(|error| {
-        let message = format!("cannot create a temporary folder: {error}");
+        let message = format!("cannot create a temporary directory: {error}");
         shell.report(&[Diagnostic::new(&host::CANNOT_WRITE_FILE, message)
-            .help("set TMPDIR to a writable folder")]);
+            .help("set TMPDIR to a writable directory")]);
         Exit::Machine
     })?;
     let signals = listen(shell)?;

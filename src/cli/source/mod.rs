@@ -70,9 +70,9 @@ struct Tree {
 
 impl Tree {
     /// Returns the absolute directory of the tree.
-    fn folder(&self, shell: &Shell) -> Result<PathBuf, Exit> {
-        let folder = match (&self.checkout_dir, &self.project) {
-            (Some(folder), _) => folder.clone(),
+    fn directory(&self, shell: &Shell) -> Result<PathBuf, Exit> {
+        let directory = match (&self.checkout_dir, &self.project) {
+            (Some(directory), _) => directory.clone(),
             (None, project) => {
                 let compat = load::compat(shell)?;
                 let row = projects::find(compat, project.as_deref().unwrap_or_default(), "linux");
@@ -82,12 +82,14 @@ impl Tree {
                     .into()
             }
         };
-        Ok(sys::real_path(&shell.environment.current_dir.join(folder)))
+        Ok(sys::real_path(
+            &shell.environment.current_dir.join(directory),
+        ))
     }
 
     /// Returns the absolute directory of the tree, and starts to catch signals.
     fn open(&self, shell: &Shell) -> Result<(PathBuf, Signals), Exit> {
-        Ok((self.folder(shell)?, listen(shell)?))
+        Ok((self.directory(shell)?, listen(shell)?))
     }
 }
 

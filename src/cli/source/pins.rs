@@ -27,7 +27,7 @@ Examples:
 pub(super) struct Args {
     /// Directory of the torch checkout
     #[arg(value_name = "DIR")]
-    folder: PathBuf,
+    directory: PathBuf,
     /// Show the archive that torch uses for this ROCm version
     #[arg(long, value_name = "VERSION", help_heading = "AOTriton")]
     rocm: Option<RocmVersion>,
@@ -97,7 +97,7 @@ impl Args {
             aotriton_dir: self.aotriton.clone(),
             site_packages: self.site_packages.clone(),
             strictness: strictness(self.lenient),
-            ..PinReportOptions::new(self.folder.clone())
+            ..PinReportOptions::new(self.directory.clone())
         }
     }
 }
@@ -134,8 +134,8 @@ fn human(report: &PinReport) -> String {
     if let Some(copy) = &package.copy {
         let _ = writeln!(text, "  copy         {} {}", copy.name, copy.value);
     }
-    if let Some(taken) = &package.taken {
-        let _ = writeln!(text, "  taken        {taken}");
+    if let Some(archive) = &package.selected_archive {
+        let _ = writeln!(text, "  taken        {archive}");
     }
     for (name, archives) in [("archive", &package.archives), ("images", &package.images)] {
         for archive in archives {

@@ -122,7 +122,7 @@ impl Args {
 fn human(plan: &SourcePlan) -> String {
     let mut text = String::new();
     for project in plan.projects() {
-        let _ = writeln!(text, "{} ({})", project.project, project.folder);
+        let _ = writeln!(text, "{} ({})", project.project, project.directory);
         let hipify = PlannedValue {
             value: Some(if project.hipify { "on" } else { "off" }.to_owned()),
             from: project.hipify_from.clone(),

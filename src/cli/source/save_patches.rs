@@ -47,7 +47,7 @@ pub(super) struct Args {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
-    let (folder, signals) = match args.tree.open(shell) {
+    let (directory, signals) = match args.tree.open(shell) {
         Ok(opened) => opened,
         Err(exit) => return exit,
     };
@@ -56,7 +56,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         patch_set: args.patchset.clone(),
         repository_name: args.repo_name.clone(),
     };
-    let pending = checkout::create_patches(&folder, &target, &shell.environment, &signals);
+    let pending = checkout::create_patches(&directory, &target, &shell.environment, &signals);
     let saved = match pending {
         Ok(pending) if args.check => Ok(pending.saved),
         Ok(pending) => pending.write(),
@@ -90,7 +90,7 @@ fn format_result(saved: &SavedPatches, args: &Args) -> String {
             .collect();
         let document = serde_json::json!({
             "version": 1,
-            "folder": saved.folder,
+            "folder": saved.directory,
             "check": args.check,
             "patches": saved.patches,
             "changes": changes,
@@ -112,8 +112,8 @@ fn format_result(saved: &SavedPatches, args: &Args) -> String {
         count => format!("{count} patches"),
     };
     match (saved.changes.is_empty(), args.check) {
-        (true, _) => format!("up to date: {count} in {}\n", saved.folder.display()),
+        (true, _) => format!("up to date: {count} in {}\n", saved.directory.display()),
         (false, true) => lines,
-        (false, false) => format!("{lines}saved: {count} in {}\n", saved.folder.display()),
+        (false, false) => format!("{lines}saved: {count} in {}\n", saved.directory.display()),
     }
 }

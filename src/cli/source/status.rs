@@ -30,11 +30,11 @@ pub(super) struct Args {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
-    let (folder, signals) = match args.tree.open(shell) {
+    let (directory, signals) = match args.tree.open(shell) {
         Ok(opened) => opened,
         Err(exit) => return exit,
     };
-    match checkout::read_record(&folder, &shell.environment, &signals) {
+    match checkout::read_record(&directory, &shell.environment, &signals) {
         Ok(record) if args.format.get() == Format::Json => {
             shell.print(&redact_urls(&json(&record)))
         }

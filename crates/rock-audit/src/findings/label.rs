@@ -12,7 +12,7 @@ use rock_names::{Accelerator, GfxTarget, LabelParts, LocalLabel, Version};
 
 /// The remedy for a label that contradicts the contents.
 const CORRECT_LABEL: &str =
-    "correct the label with `rock-matrix wheel label WHEEL --local LABEL --replace`";
+    "correct the label with `rock-matrix wheel label WHEEL LABEL --replace`";
 
 /// Reports contradictions between the local version label or tags and the contents.
 pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {

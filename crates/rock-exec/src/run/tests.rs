@@ -41,13 +41,13 @@ impl Bench {
         }
     }
 
-    fn folder(&self) -> JobFolder {
-        JobFolder::new(self.base.path(), "job").unwrap()
+    fn directory(&self) -> JobDirectory {
+        JobDirectory::new(self.base.path(), "job").unwrap()
     }
 
     fn run(&self, runner: &mut dyn StepExecutor, steps: &[Step]) -> Run {
-        let folder = self.folder();
-        sys::create_directory(folder.path()).unwrap();
+        let directory = self.directory();
+        sys::create_directory(directory.path()).unwrap();
         let surroundings = HostEnv {
             environment: &self.environment,
             threads: 1,
@@ -55,7 +55,7 @@ impl Bench {
         };
         let (limits, masks, signals) = (self.limits, &self.masks, &self.signals);
         let order = RunRequest {
-            folder: &folder,
+            directory: &directory,
             steps,
             from: 0,
             surroundings: &surroundings,
@@ -88,11 +88,11 @@ impl Bench {
             | BuildEvent::Repaired { .. } => {}
         });
         assert_eq!(
-            BuildRecord::load(&folder.record()).unwrap().unwrap(),
+            BuildRecord::load(&directory.record()).unwrap().unwrap(),
             record,
             "the record on disk is up to date"
         );
-        let log = sys::read_text(&folder.log(), 1 << 20).unwrap();
+        let log = sys::read_text(&directory.log(), 1 << 20).unwrap();
         Run {
             end,
             record,
@@ -106,15 +106,15 @@ impl Bench {
     }
 }
 
-fn trouble(end: BuildEnd) -> StepErrorKind {
+fn kind(end: BuildEnd) -> StepErrorKind {
     match end {
-        BuildEnd::Failed(fault) => fault.trouble,
+        BuildEnd::Failed(fault) => fault.kind,
         other => panic!("{other:?}"),
     }
 }
 
 #[test]
-fn steps_run_in_order_in_their_folders_with_their_variables() {
+fn steps_run_in_order_in_their_directories_with_their_variables() {
     let mut second = step("two", "echo \"$A in $(basename \"$PWD\")\" >../found");
     second.cwd = "src".into();
     second.env.insert("A".into(), "ü b".into());
@@ -124,7 +124,7 @@ fn steps_run_in_order_in_their_folders_with_their_variables() {
     assert_eq!(run.events, ["1/2 one", "one Done", "2/2 two", "two Done"]);
     assert_eq!(run.log, "== one\nhello\n== two\n");
     assert_eq!(
-        sys::read_text(&bench.folder().path().join("found"), 99).unwrap(),
+        sys::read_text(&bench.directory().path().join("found"), 99).unwrap(),
         "ü b in src\n"
     );
 }
@@ -139,7 +139,7 @@ fn a_failing_step_ends_the_build_and_keeps_its_last_words() {
     let BuildEnd::Failed(fault) = run.end else {
         panic!()
     };
-    assert_eq!(fault.trouble, StepErrorKind::Ended("exit status 3".into()));
+    assert_eq!(fault.kind, StepErrorKind::Ended("exit status 3".into()));
     assert_eq!(fault.output.tail, ["before", "worse"]);
     assert_eq!(
         fault.command,
@@ -160,7 +160,7 @@ fn a_step_is_tried_again_as_often_as_it_says() {
     assert_eq!(run.events[1], "fetch again after exit status 1");
     flaky.retries = 1;
     assert_eq!(
-        trouble(Bench::new().really(&[flaky]).end),
+        kind(Bench::new().really(&[flaky]).end),
         StepErrorKind::Ended("exit status 1".into())
     );
 }
@@ -173,7 +173,7 @@ fn a_missing_output_fails_the_step() {
         glob: "dist/*.whl".into(),
         count: 1,
     });
-    let found = trouble(Bench::new().really(&[build.clone()]).end);
+    let found = kind(Bench::new().really(&[build.clone()]).end);
     let expected = StepErrorKind::Outputs {
         glob: "dist/*.whl".into(),
         expected: 1,
@@ -185,16 +185,16 @@ fn a_missing_output_fails_the_step() {
 }
 
 #[test]
-fn paths_are_cleaned_before_a_step_and_only_below_the_folder() {
+fn paths_are_cleaned_before_a_step_and_only_below_the_directory() {
     let mut build = step("build", "! [ -e dist/old ]");
     build.clean.push("dist".into());
     let bench = Bench::new();
-    sys::write_atomic(&bench.folder().path().join("dist/old"), b"x").unwrap();
+    sys::write_atomic(&bench.directory().path().join("dist/old"), b"x").unwrap();
     assert!(matches!(bench.really(&[build.clone()]).end, BuildEnd::Done));
     for outside in ["../x", "/etc", "a/../../x", ".", ""] {
         build.clean = vec![outside.into()];
         assert_eq!(
-            trouble(bench.really(&[build.clone()]).end),
+            kind(bench.really(&[build.clone()]).end),
             StepErrorKind::CleansOutside(outside.into())
         );
     }
@@ -207,7 +207,7 @@ fn a_program_that_is_not_there_is_named() {
         argv: vec!["no-such-program".into()],
         ..Step::default()
     };
-    let found = trouble(Bench::new().really(&[missing]).end);
+    let found = kind(Bench::new().really(&[missing]).end);
     assert_eq!(
         found,
         StepErrorKind::NotStarted("the program `no-such-program` was not found".into())
@@ -217,7 +217,7 @@ fn a_program_that_is_not_there_is_named() {
         ..step("x", "true")
     };
     assert!(
-        matches!(trouble(Bench::new().really(&[nowhere]).end), StepErrorKind::NotStarted(why) if why.contains("src/none"))
+        matches!(kind(Bench::new().really(&[nowhere]).end), StepErrorKind::NotStarted(why) if why.contains("src/none"))
     );
 }
 
@@ -244,11 +244,8 @@ fn a_step_that_takes_too_long_is_ended_with_its_children() {
         )
     };
     let bench = Bench::new();
-    assert_eq!(
-        trouble(bench.really(&[slow]).end),
-        StepErrorKind::TimedOut(1)
-    );
-    let child = sys::read_text(&bench.folder().path().join("child"), 99).unwrap();
+    assert_eq!(kind(bench.really(&[slow]).end), StepErrorKind::TimedOut(1));
+    let child = sys::read_text(&bench.directory().path().join("child"), 99).unwrap();
     assert!(!sys::process::is_running(child.trim().parse().unwrap()));
 }
 
@@ -307,7 +304,7 @@ fn a_signal_ends_the_step_and_a_second_one_forces_it() {
     ] {
         let bench = Bench::new();
         let signals = bench.signals.clone();
-        let ready = bench.folder().path().join("ready");
+        let ready = bench.directory().path().join("ready");
         let sender = std::thread::spawn(move || {
             while !sys::exists(&ready) {
                 std::thread::sleep(Duration::from_millis(5));
@@ -348,9 +345,9 @@ fn a_signal_ends_the_step_and_a_second_one_forces_it() {
 #[test]
 fn a_log_that_is_a_link_ends_the_build() {
     let bench = Bench::new();
-    sys::create_directory(bench.folder().log().parent().unwrap()).unwrap();
-    std::os::unix::fs::symlink("/dev/full", bench.folder().log()).unwrap();
-    let folder = bench.folder();
+    sys::create_directory(bench.directory().log().parent().unwrap()).unwrap();
+    std::os::unix::fs::symlink("/dev/full", bench.directory().log()).unwrap();
+    let directory = bench.directory();
     let surroundings = HostEnv {
         environment: &bench.environment,
         threads: 1,
@@ -359,7 +356,7 @@ fn a_log_that_is_a_link_ends_the_build() {
     let steps = [step("one", "echo x; sleep 60")];
     let (limits, masks, signals) = (bench.limits, &bench.masks, &bench.signals);
     let order = RunRequest {
-        folder: &folder,
+        directory: &directory,
         steps: &steps,
         from: 0,
         surroundings: &surroundings,
@@ -387,7 +384,7 @@ fn a_checkout_does_not_begin_behind_a_link() {
         let bench = Bench::new();
         let outside = bench.base.path().join("outside");
         sys::create_directory(&outside).unwrap();
-        let place = bench.folder().path().join(link);
+        let place = bench.directory().path().join(link);
         sys::create_directory(place.parent().unwrap()).unwrap();
         std::os::unix::fs::symlink(&outside, &place).unwrap();
         let words = [

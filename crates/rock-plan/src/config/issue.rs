@@ -129,7 +129,7 @@ pub fn requested(
 
 impl RequestedCell {
     /// Returns the diagnostics with locations in the row moved to the issue.
-    pub fn told(&self, diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    pub fn relocate(&self, diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
         let moved = |mut diagnostic: Diagnostic| {
             for label in &mut diagnostic.labels {
                 let (Location::Text { source, span } | Location::SecretText { source, span }) =

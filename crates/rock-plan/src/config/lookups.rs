@@ -24,8 +24,8 @@ pub struct Lookups<'c> {
     pub release_types: Vec<ReleaseTypeRow>,
     /// Layouts of indexes.
     pub index_templates: Vec<IndexTemplateRow>,
-    /// Values from the command line that replace the file's.
-    pub given: AxisOverrides,
+    /// Values that replace those of the file.
+    pub overrides: AxisOverrides,
     /// The ROCm of this machine, for `rocm: [host]`.
     pub host_rocm: HostRocm<'c>,
     /// Names, labels and aliases of runners, and names of pools, each with its operating system.
@@ -54,41 +54,61 @@ impl std::fmt::Debug for HostRocm<'_> {
     }
 }
 
-/// Values from the command line that replace those of a matrix file.
+/// Values that replace those of a matrix file, in the form in which the options of `plan` take
+/// them.
+///
+/// ```
+/// use rock_plan::config::AxisOverrides;
+///
+/// let overrides = AxisOverrides::default()
+///     .with_axis("python", "3.11, 3.12")
+///     .with_gfx("gfx942;gfx110X-all");
+/// assert_ne!(overrides, AxisOverrides::default());
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AxisOverrides {
-    /// The release type.
-    pub release_type: Option<String>,
+    pub(super) release_type: Option<String>,
     /// Values by axis.
-    pub axes: Vec<(String, Vec<String>)>,
+    pub(super) axes: Vec<(String, Vec<String>)>,
     /// Families and gfx targets.
-    pub gfx: Option<Vec<String>>,
+    pub(super) gfx: Option<Vec<String>>,
     /// Families to test on, or a keyword.
-    pub test_families: Option<Vec<String>>,
+    pub(super) test_families: Option<Vec<String>>,
 }
 
 impl AxisOverrides {
-    /// Creates overrides of lists as they are typed. Values of an axis are separated by commas,
-    /// semicolons or blanks; `gfx` and `test_families` by commas or semicolons.
-    pub fn from_lists(
-        release_type: Option<&str>,
-        axes: &[(String, String)],
-        gfx: Option<&str>,
-        test_families: Option<&str>,
-    ) -> Self {
-        let split_axis = |(name, values): &(String, String)| {
-            (name.clone(), split_list(values, &[',', ';', ' ', '\t']))
-        };
-        Self {
-            release_type: release_type.map(str::to_owned),
-            axes: axes.iter().map(split_axis).collect(),
-            gfx: gfx.map(|list| split_list(list, &[',', ';'])),
-            test_families: test_families.map(|list| split_list(list, &[',', ';'])),
-        }
+    /// Sets the release type.
+    #[must_use]
+    pub fn with_release_type(mut self, name: &str) -> Self {
+        self.release_type = Some(name.to_owned());
+        self
     }
 
-    /// Returns the arguments that give values, as diagnostics show them: those of single values,
-    /// then one for each of `axes`.
+    /// Sets the values of an axis: a list with commas, semicolons or blanks.
+    #[must_use]
+    pub fn with_axis(mut self, name: &str, values: &str) -> Self {
+        let values = split_list(values, &[',', ';', ' ', '\t']);
+        self.axes.push((name.to_owned(), values));
+        self
+    }
+
+    /// Sets the gfx targets and families to build for: a list with commas or semicolons.
+    #[must_use]
+    pub fn with_gfx(mut self, targets: &str) -> Self {
+        self.gfx = Some(split_list(targets, &[',', ';']));
+        self
+    }
+
+    /// Sets the families whose runners test the wheels: a list with commas or semicolons, or one of
+    /// the words that `test.families` of a matrix file accepts.
+    #[must_use]
+    pub fn with_test_families(mut self, families: &str) -> Self {
+        self.test_families = Some(split_list(families, &[',', ';']));
+        self
+    }
+
+    /// Returns the arguments of the values, as diagnostics show them: those of single values, then
+    /// one for each of `axes`.
     pub(super) fn arguments(&self) -> Vec<String> {
         let single = ["--release-type", "--gfx", "--test-families"].map(str::to_owned);
         single
@@ -129,7 +149,7 @@ impl<'c> Lookups<'c> {
             recipes,
             release_types: tables.release_types.clone(),
             index_templates: tables.index_templates.clone(),
-            given: AxisOverrides::default(),
+            overrides: AxisOverrides::default(),
             host_rocm: HostRocm::default(),
             gfx: known_gfx(compat),
             compat: Some(compat),

@@ -27,7 +27,7 @@ pub use key_locations::KeyLocations;
 pub use lookups::{AxisOverrides, HostRocm, Lookups};
 pub use model::*;
 pub use profile::{RecipeBackend, RecipeProfile};
-pub use read::{docker_argument_fault, read};
+pub use read::{docker_argument_fault, is_saved_plan, read};
 pub use reference::{reference, schema};
 pub use run_time::RunTime;
 pub use runner::{RunnerSelector, RunnerSelectorError, is_runner_group};

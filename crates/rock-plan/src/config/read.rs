@@ -28,9 +28,9 @@ use rock_yaml::{self as yaml, Node, NodeValue};
 /// Reads a matrix file. Adds every diagnostic to the sink, and returns `None` if any is an error.
 pub fn read(source: &SourceText, lookups: &Lookups<'_>, sink: &mut Sink) -> Option<MatrixConfig> {
     let errors = sink.error_count();
-    let source = &source.with_arguments(lookups.given.arguments());
+    let source = &source.with_arguments(lookups.overrides.arguments());
     let tree = yaml::parse(source, sink)?;
-    if is_saved_plan(&tree) {
+    if is_saved_plan(&source.text) {
         let message = "this is a saved plan, not a matrix file";
         let help = "pass it to `rock-matrix build`, `render` or `publish --plan`, or name the \
             matrix files from which it was made";
@@ -51,7 +51,7 @@ pub fn read(source: &SourceText, lookups: &Lookups<'_>, sink: &mut Sink) -> Opti
     let has_unknown_keys = matches!(&tree.value, NodeValue::Map(entries) if entries.iter().any(|(key, _)| !is_known(&key.text)));
     let mut whole = completeness::complete(&tree, &MATRIX_FILE);
     let mut places = KeyLocations::new(source.clone(), tree);
-    release_type::give(&mut whole, &lookups.given, &mut places);
+    release_type::apply_overrides(&mut whole, &lookups.overrides, &mut places);
     let platform = whole.get("platform").cloned();
     let mut reader = ConfigReader {
         source,
@@ -67,10 +67,13 @@ pub fn read(source: &SourceText, lookups: &Lookups<'_>, sink: &mut Sink) -> Opti
     config.filter(|_| sink.error_count() == errors)
 }
 
-/// Whether the file was written by `plan --format json`: no matrix file has these keys.
-fn is_saved_plan(tree: &Node) -> bool {
-    let has = |name: &str| matches!(&tree.value, NodeValue::Map(entries) if entries.iter().any(|(key, _)| key.text == name));
-    has("generator") && has("matrices") && has("jobs")
+/// Whether a text was written by `plan --format json`. A matrix file may be a mapping in braces too,
+/// but does not have these keys. The text is not parsed, because it may be large or cut off.
+pub fn is_saved_plan(text: &str) -> bool {
+    text.trim_start().starts_with('{')
+        && ["\"generator\"", "\"matrices\"", "\"jobs\""]
+            .iter()
+            .all(|key| text.contains(key))
 }
 
 /// A reader that turns each part of a file into its checked form.
@@ -122,7 +125,7 @@ fn entries<'n>(node: &'n Node, key: &str) -> &'n [(yaml::MapKey, Node)] {
 
 #[cfg(test)]
 mod tests {
-    use super::read;
+    use super::{is_saved_plan, read};
     use crate::config::RunnerSelector;
     use crate::config::{
         AxisRole, GfxSelection, GpuPolicy, Lookups, MatrixConfig, ParsedValue, limits, recipe,
@@ -190,6 +193,14 @@ mod tests {
     }
 
     const AXES: &str = "axes:\n  flash-attn: [\"2.8.3\"]\n  torch: [\"2.5.1\", \"2.6.0\"]\n";
+
+    #[test]
+    fn a_saved_plan_is_recognized_by_its_keys_even_if_it_is_cut_off() {
+        let plan = r#"{"version": 1, "generator": "rock-matrix", "matrices": [], "jobs": [{"#;
+        assert!(is_saved_plan(plan) && is_saved_plan(&format!("\n {plan}")));
+        assert!(!is_saved_plan("{version: 1, vars: {max-jobs: 2}}"));
+        assert!(!is_saved_plan(&format!("version: 1\n# {plan}")));
+    }
 
     #[test]
     fn what_is_not_written_has_its_default() {

@@ -27,11 +27,11 @@ pub(super) fn add_to(environment: &mut Environment<'static>) {
             .map_err(wrong)
     });
     environment.add_filter("quote", |text: String| quote(&text));
-    environment.add_filter("below", |path: String, folder: String| {
+    environment.add_filter("below", |path: String, directory: String| {
         if is_absolute(&path) || path.is_empty() {
             path
         } else {
-            format!("{folder}/{path}")
+            format!("{directory}/{path}")
         }
     });
     environment.add_filter("basename", |text: String| basename(&text).to_owned());

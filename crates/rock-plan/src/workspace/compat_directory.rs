@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::DataDirectories;
-use super::data_directories::EXTENSIONS;
+use super::data_directories::{DataDirectory, EXTENSIONS};
+use super::into_warnings;
 use crate::codes::facts as codes;
 use rock_compat::rows::CompatTables;
 use rock_compat::{Compat, RowError, TableOverlay, validate_tables};
@@ -15,32 +15,31 @@ use rock_yaml::{self as yaml, Node};
 /// Maximum size in bytes of a file of tables.
 const MAX_TABLE_FILE_BYTES: u64 = 64 << 20;
 
-/// Reads the tables of the user's directory: those of a named directory replace all built-in tables, and
-/// rows of the directory next to the matrix files replace built-in rows with the same key. Returns
-/// `None` if there is no directory, so that the built-in data applies unchanged.
+/// Reads the tables of a directory. Those of a named directory replace all built-in tables, and
+/// those of an overlay are merged with the built-in tables row by row ([`TableOverlay`]).
 ///
 /// # Errors
-/// If the directory or a file cannot be read, or a table or row is invalid; all errors in the files are
-/// reported at once.
-pub fn load_compat(directories: &DataDirectories) -> Result<Option<Compat>, Diagnostics> {
-    let (directory, is_overlay) = match (&directories.compat, directories.compat_overlay()) {
-        (Some(named), _) => (named.as_path(), false),
-        (None, Some(found)) => (found, true),
-        (None, None) => return Ok(None),
-    };
-    let (own, places) = read_tables(directory)?;
-    if !is_overlay {
-        check_rows(directory, &own, |error| places.of(error.table, error.row))?;
-        return Ok(Some(Compat::new(own)));
+/// If the directory or a file cannot be read, or a table or row is invalid; all errors in the files
+/// are reported at once.
+pub(super) fn load(directory: &DataDirectory) -> Result<Compat, Diagnostics> {
+    let (own, places) = read_tables(directory.path())?;
+    match directory {
+        DataDirectory::Named(path) => {
+            check_rows(path, &own, |error| places.of(error.table, error.row))?;
+            Ok(Compat::new(own))
+        }
+        DataDirectory::Overlay(path) => {
+            let overlay = TableOverlay::new(Compat::embedded().all_tables(), own);
+            check_rows(path, &overlay.tables, |error| {
+                places.of(error.table, overlay.own_row(error.table, error.row)?)
+            })?;
+            Ok(Compat::new(overlay.tables))
+        }
     }
-    let overlay = TableOverlay::new(Compat::embedded().all_tables(), own);
-    check_rows(directory, &overlay.tables, |error| {
-        places.of(error.table, overlay.own_row(error.table, error.row)?)
-    })?;
-    Ok(Some(Compat::new(overlay.tables)))
 }
 
-/// Reads and merges the tables of all files in a directory.
+/// Reads the tables of all files in a directory, in the order of their names: the rows of a table
+/// may be spread over several files.
 fn read_tables(directory: &Path) -> Result<(CompatTables, RowPlaces), Diagnostics> {
     let mut sink = Sink::new();
     let mut tables = CompatTables::default();
@@ -71,7 +70,7 @@ fn read_tables(directory: &Path) -> Result<(CompatTables, RowPlaces), Diagnostic
             ),
         }
     }
-    input_errors(sink)?;
+    into_warnings(sink)?;
     Ok((tables, places))
 }
 
@@ -91,16 +90,7 @@ fn check_rows(
                 .help("fix the row; docs/compat.md describes its columns"),
         );
     }
-    input_errors(sink)
-}
-
-/// Returns the diagnostics of the sink as an error of the input, if one of them is an error.
-fn input_errors(sink: Sink) -> Result<(), Diagnostics> {
-    if sink.has_errors() {
-        Err(Diagnostics::from(sink.finish()).exits_with(ExitClass::Input))
-    } else {
-        Ok(())
-    }
+    into_warnings(sink).map(drop)
 }
 
 fn input_error(error: sys::FileError) -> Diagnostics {

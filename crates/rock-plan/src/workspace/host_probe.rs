@@ -7,22 +7,25 @@ use rock_diagnostic::{Diagnostic, Severity};
 use rock_names::GfxTarget;
 use rock_sys::{self as sys, Environment, HostRoots};
 
-/// Access to the facts of a machine. They are read when a matrix file asks for them.
+/// Access to the facts of a machine. They are read only if a matrix file has `[host]`.
 #[derive(Debug, Clone)]
-pub struct HostProbe<'e> {
+pub(super) struct HostProbe<'e> {
     roots: HostRoots,
     environment: &'e Environment,
 }
 
 impl<'e> HostProbe<'e> {
     /// Creates access to this machine; `environment` has its `PATH` and `ROCM_PATH`.
-    pub fn new(environment: &'e Environment) -> Self {
-        Self::with_roots(HostRoots::default(), environment)
+    pub(super) fn new(environment: &'e Environment) -> Self {
+        Self {
+            roots: HostRoots::default(),
+            environment,
+        }
     }
 
-    /// Creates access to the machine whose files are below these directories.
-    pub fn with_roots(roots: HostRoots, environment: &'e Environment) -> Self {
-        Self { roots, environment }
+    /// Sets the machine: the one whose files are below these directories.
+    pub(super) fn with_roots(self, roots: HostRoots) -> Self {
+        Self { roots, ..self }
     }
 
     /// Returns the distinct gfx targets of the machine's GPUs.

@@ -1,4 +1,4 @@
-//! Checks options for the selected jobs against their recipes.
+//! Checks of options that apply to the selected jobs.
 
 use std::collections::BTreeSet;
 
@@ -6,38 +6,49 @@ use super::ReadyJob;
 use crate::codes::{build, matrix};
 use crate::config;
 use rock_diagnostic::nearest::{nearest, with_nearest};
-use rock_diagnostic::{Diagnostic, Location, Sink};
+use rock_diagnostic::{Diagnostic, Diagnostics, Location};
 
-/// Rejects container arguments that matrix files do not allow either, and facts, given with an
-/// option such as `--fact`, that no recipe of the jobs has.
-pub fn check_job_options(
-    jobs: &[ReadyJob],
-    docker_args: &[String],
-    (option, facts): (&str, &[(String, String)]),
-    sink: &mut Sink,
-) {
-    for (number, text) in docker_args.iter().enumerate() {
+/// Checks the arguments of `--docker-arg` by the rules for those in a matrix file.
+///
+/// # Errors
+/// If matrix files do not allow an argument; one error for each.
+pub fn check_docker_arguments(arguments: &[String]) -> Result<(), Diagnostics> {
+    let mut errors = Vec::new();
+    for (number, text) in arguments.iter().enumerate() {
         if let Some((message, help)) = config::docker_argument_fault(number, text) {
             let place = Location::Argument(format!("--docker-arg {text}"));
-            sink.push(
+            errors.push(
                 Diagnostic::new(&matrix::BAD_DOCKER_ARGUMENT, message)
                     .at(place, "")
                     .help(help),
             );
         }
     }
+    Diagnostics::check(errors)
+}
+
+/// Checks the names of recipe facts that an option sets for some jobs, such as `--fact`.
+///
+/// # Errors
+/// If none of the recipes of the jobs has a fact with this name; one error for each name.
+pub fn check_fact_names<'f>(
+    jobs: &[ReadyJob],
+    option: &str,
+    names: impl IntoIterator<Item = &'f str>,
+) -> Result<(), Diagnostics> {
     if jobs.is_empty() {
-        return;
+        return Ok(());
     }
     let known: BTreeSet<&str> = jobs
         .iter()
         .flat_map(|ready| ready.recipe.facts.keys())
         .map(String::as_str)
         .collect();
-    let unknown = facts
-        .iter()
-        .filter(|(name, _)| !known.contains(name.as_str()));
-    for (name, _) in unknown {
+    let mut errors = Vec::new();
+    for name in names {
+        if known.contains(name) {
+            continue;
+        }
         let near = nearest(name, known.iter().copied());
         let help = match near {
             Some(near) => format!("use `{option} {near}=…`"),
@@ -49,10 +60,11 @@ pub fn check_job_options(
         };
         let message = with_nearest(format!("no recipe of these jobs has a fact `{name}`"), near);
         let place = Location::Argument(format!("{option} {name}"));
-        sink.push(
+        errors.push(
             Diagnostic::new(&build::UNKNOWN_FACT, message)
                 .at(place, "")
                 .help(help),
         );
     }
+    Diagnostics::check(errors)
 }

@@ -1,40 +1,82 @@
-//! The files of a working directory: matrix files with their recipes, compatibility tables, and the
-//! jobs that a command line selects.
+//! The matrix files of a repository, with the recipes and compatibility tables that they use.
 //!
-//! Input: paths, overrides and names of jobs as typed, [directories](DataDirectories) of tables and recipes,
-//! and the [facts](HostProbe) of a machine for `gfx: [host]` and `rocm: [host]`. Output: a
-//! [`Workspace`] and its plan, or the [jobs](JobLookup) that are selected.
+//! Input: paths of matrix files, [directories](DataDirectories) of tables and recipes, and the
+//! facts of a machine for `gfx: [host]` and `rocm: [host]`. Output: a [`Workspace`] and its plan,
+//! or the [jobs](JobSelection) that a command line selects.
 //!
-//! **Invariant:** every file is read once, and every error in it is reported in one run; the machine
-//! is inspected only if a matrix file asks for its GPUs or its ROCm.
+//! Each step returns its value with warnings, or all errors and warnings as [`Diagnostics`]:
+//!
+//! 1. [`DataDirectories::discover`] finds the user's tables and recipes, and
+//!    [`DataDirectories::load_compat`] combines the tables with the built-in ones.
+//! 2. [`WorkspaceOptions`] borrows this data and adds overrides.
+//! 3. [`Workspace::load`] reads matrix files, and [`Workspace::plan`] plans their jobs. Both steps
+//!    are part of [`JobSelection::load`], for commands that work on jobs.
+//!
+//! ```
+//! use rock_compat::Compat;
+//! use rock_plan::workspace::{DataDirectories, Workspace, WorkspaceOptions};
+//! use rock_plan::{JobView, PlanInputs};
+//! use rock_sys::Environment;
+//!
+//! let repository = tempfile::tempdir()?;
+//! let file = repository.path().join("flash-attn.yaml");
+//! std::fs::write(
+//!     &file,
+//!     "
+//! version: 1
+//! distribution: flash-attn
+//! recipe: flash-attn
+//! axes:
+//!   flash-attn: ['2.8.3']
+//!   torch: ['2.6.0']
+//!   rocm: ['6.2.4']
+//!   python: ['3.12']
+//!   backend: [ck]
+//! gfx: [gfx942]
+//! ",
+//! )?;
+//!
+//! let directories = DataDirectories::discover(repository.path());
+//! let compat = directories.load_compat()?.unwrap_or_else(Compat::embedded);
+//! let environment = Environment::default();
+//! let options = WorkspaceOptions::new(&compat, &directories, &environment);
+//!
+//! let (workspace, _) = Workspace::load(&[file], &options)?;
+//! let (plan, _) = workspace.plan(&PlanInputs::default())?;
+//! let ids: Vec<String> = plan.jobs().map(JobView::id).collect();
+//! assert_eq!(ids, ["flash-attn-2.8.3-rocm6.2.4-torch2.6.0-py3.12-ck"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! **Invariant:** every file is read once, and every error in it is reported in one run; the
+//! machine is inspected only if a matrix file has `[host]`.
 
 mod compat_directory;
 mod data_directories;
 mod document;
 mod host_probe;
-mod job_lookup;
 mod job_options;
+mod job_selection;
+mod options;
 mod recipe_directory;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use compat_directory::load_compat;
 pub use data_directories::DataDirectories;
 pub use document::{is_stdin, read_document, read_plan_text, read_text};
-pub use host_probe::HostProbe;
-pub use job_lookup::{JobLookup, JobSelection, ReadyJob, is_job_file, list_jobs};
-pub use job_options::check_job_options;
-pub use recipe_directory::load_recipes;
+pub use job_options::{check_docker_arguments, check_fact_names};
+pub use job_selection::{JobSelection, ReadyJob, is_job_file};
+pub use options::WorkspaceOptions;
 
 use crate::codes::matrix as codes;
 use crate::config::recipe::{RecipeDocument, RecipeSet};
-use crate::config::{self, AxisOverrides, GfxSelection, Lookups, MatrixConfig};
+use crate::config::{self, GfxSelection, Lookups, MatrixConfig, Platform, RecipeProfile};
 use crate::{Plan, PlanInputs, plan};
-use host_probe::no_gpu;
+use host_probe::{HostProbe, no_gpu};
 use rock_compat::Compat;
-use rock_diagnostic::{Diagnostic, Diagnostics, Sink, SourceText};
+use rock_diagnostic::{Diagnostic, Diagnostics, ExitClass, Sink, SourceText};
 use rock_sys as sys;
 use rock_yaml as yaml;
 
@@ -42,58 +84,99 @@ use rock_yaml as yaml;
 /// about 1 MiB.
 const MAX_DOCUMENT_BYTES: u64 = 16 << 20;
 
-/// The data that matrix files are read and planned with.
-#[derive(Debug, Clone)]
-pub struct WorkspaceData<'c> {
-    /// The compatibility data.
-    pub compat: &'c Compat,
-    /// The directories of the user's recipes.
-    pub directories: &'c DataDirectories,
-    /// The machine whose GPUs and ROCm `[host]` stands for.
-    pub host: HostProbe<'c>,
-}
-
 /// A valid matrix file with its recipe.
 #[derive(Debug)]
 pub struct MatrixFile {
-    /// The matrix file.
-    pub config: MatrixConfig,
-    /// Its recipe.
-    pub recipe: Arc<RecipeDocument>,
+    config: MatrixConfig,
+    recipe: Arc<RecipeDocument>,
 }
 
-/// The valid matrix files among those that were read.
+impl MatrixFile {
+    /// Returns the content of the file.
+    pub fn config(&self) -> &MatrixConfig {
+        &self.config
+    }
+
+    /// Returns the recipe, merged with the recipes that it uses.
+    pub fn recipe(&self) -> &Arc<RecipeDocument> {
+        &self.recipe
+    }
+
+    /// Returns the path of the file as it was passed.
+    pub fn path(&self) -> &str {
+        &self.config.places.source().path
+    }
+}
+
+/// Matrix files, and the data that they are planned with.
 #[derive(Debug)]
 pub struct Workspace<'c> {
-    data: WorkspaceData<'c>,
+    compat: &'c Compat,
+    host: HostProbe<'c>,
+    recipes: Arc<RecipeSet>,
     matrices: Vec<MatrixFile>,
     file_count: usize,
 }
 
 impl<'c> Workspace<'c> {
-    /// Reads matrix and recipe files; by default the matrix files in `matrices/`. The path `-` is
-    /// standard input. A recipe file is checked, and the matrix files can use it. `overrides`
-    /// replace values of every matrix file. Errors in the files go to the sink, and invalid files
-    /// are left out.
+    /// Loads matrix files; by default (without `files`) those in `matrices/`. The path `-` is
+    /// standard input. Recipe files among `files` are checked, and the matrix files can use them.
+    /// Returns warnings about the files too.
     ///
     /// # Errors
-    /// If there is no file to read, or if a directory cannot be read.
+    /// If there is no file, or if a file or directory cannot be read or has errors.
     pub fn load(
-        data: WorkspaceData<'c>,
         files: &[PathBuf],
-        overrides: &AxisOverrides,
-        sink: &mut Sink,
-    ) -> Result<Self, Diagnostics> {
-        Self::load_with_stdin(data, files, None, overrides, sink)
+        options: &WorkspaceOptions<'c>,
+    ) -> Result<(Self, Vec<Diagnostic>), Diagnostics> {
+        let (workspace, sink) = Self::load_valid(files, options)?;
+        Ok((workspace, into_warnings(sink)?))
     }
 
-    /// Reads files like [`Self::load`]; `stdin` is the text of standard input if that was read
-    /// before.
-    fn load_with_stdin(
-        data: WorkspaceData<'c>,
+    /// Loads those files that are valid, like [`Self::load`], so that a caller can check them even
+    /// if others have errors. Returns the errors and warnings about all files too.
+    ///
+    /// # Errors
+    /// If there is no file, or if a directory cannot be read.
+    pub fn load_valid(
+        files: &[PathBuf],
+        options: &WorkspaceOptions<'c>,
+    ) -> Result<(Self, Sink), Diagnostics> {
+        let mut sink = Sink::new();
+        match Self::read(files, None, options, &mut sink) {
+            Ok(workspace) => Ok((workspace, sink)),
+            Err(errors) => Err(with_sink(errors, sink)),
+        }
+    }
+
+    /// Creates a workspace with one matrix file, whose text the program created or changed. Returns
+    /// warnings about it too.
+    ///
+    /// # Errors
+    /// If the text has errors, or if a recipe cannot be read or has errors.
+    pub fn from_matrix(
+        source: &SourceText,
+        options: &WorkspaceOptions<'c>,
+    ) -> Result<(Self, Vec<Diagnostic>), Diagnostics> {
+        let mut sink = Sink::new();
+        match options.directories().read_recipes(&[], &mut sink) {
+            Ok(recipes) => {
+                let workspace = Self::with_recipes(recipes, &[source], options, &mut sink);
+                Ok((workspace, into_warnings(sink)?))
+            }
+            Err(errors) => Err(with_sink(errors, sink)),
+        }
+    }
+
+    /// Reads matrix and recipe files. `stdin` is the text of standard input if that was read
+    /// before. Errors in the files go to the sink, and invalid files are left out.
+    ///
+    /// # Errors
+    /// If there is no file, or if a directory cannot be read.
+    fn read(
         files: &[PathBuf],
         stdin: Option<&SourceText>,
-        overrides: &AxisOverrides,
+        options: &WorkspaceOptions<'c>,
         sink: &mut Sink,
     ) -> Result<Self, Diagnostics> {
         let files = files_or_default(files)?;
@@ -108,88 +191,97 @@ impl<'c> Workspace<'c> {
                 Err(error) => sink.push(error),
             }
         }
-        let workspace = Self::from_sources(data, &sources, overrides, sink)?;
-        Ok(Self {
-            file_count: files.len(),
-            ..workspace
-        })
-    }
-
-    /// Reads the texts of matrix and recipe files, like [`Self::load`].
-    ///
-    /// # Errors
-    /// If the directory of recipes cannot be read.
-    pub fn from_sources(
-        data: WorkspaceData<'c>,
-        sources: &[SourceText],
-        overrides: &AxisOverrides,
-        sink: &mut Sink,
-    ) -> Result<Self, Diagnostics> {
         let (recipes, matrices): (Vec<&SourceText>, Vec<&SourceText>) =
             sources.iter().partition(|source| is_recipe(source));
-        let recipes = load_recipes(data.directories, recipes, sink)?;
-        let matrices = read_matrices(&data, &recipes, matrices, overrides, sink);
+        let recipes = options.directories().read_recipes(&recipes, sink)?;
         Ok(Self {
-            data,
+            file_count: files.len(),
+            ..Self::with_recipes(recipes, &matrices, options, sink)
+        })
+    }
+
+    /// Reads the texts of matrix files that use these recipes. Errors in the matrix files and in
+    /// the recipes go to the sink, and invalid matrix files are left out.
+    fn with_recipes(
+        recipes: Arc<RecipeSet>,
+        sources: &[&SourceText],
+        options: &WorkspaceOptions<'c>,
+        sink: &mut Sink,
+    ) -> Self {
+        let (compat, host) = (options.compat(), options.host().clone());
+        let mut lookups = Lookups::new(compat, Arc::clone(&recipes));
+        lookups.overrides = options.overrides().clone();
+        lookups.host_rocm = host.rocm(compat);
+        let mut matrices = Vec::new();
+        for source in sources {
+            let Some(config) = config::read(source, &lookups, sink) else {
+                continue;
+            };
+            // `config::read` reported unknown recipes.
+            if let Some(recipe) = recipes.known(&config.recipe) {
+                matrices.push(MatrixFile { config, recipe });
+            }
+        }
+        sink.extend(recipes.faults());
+        Self {
+            compat,
+            host,
+            recipes,
             matrices,
             file_count: sources.len(),
-        })
+        }
     }
 
-    /// Reads the text of one matrix file, which the program created or changed. Errors in it go to
-    /// the sink, and the workspace is then empty.
-    ///
-    /// # Errors
-    /// If the directory of recipes cannot be read.
-    pub fn from_matrix(
-        data: WorkspaceData<'c>,
-        source: &SourceText,
-        sink: &mut Sink,
-    ) -> Result<Self, Diagnostics> {
-        let recipes = load_recipes(data.directories, [], sink)?;
-        let overrides = AxisOverrides::default();
-        let matrices = read_matrices(&data, &recipes, vec![source], &overrides, sink);
-        Ok(Self {
-            data,
-            matrices,
-            file_count: 1,
-        })
-    }
-
-    /// Returns the valid matrix files, in the given order.
+    /// Returns the matrix files, in the given order.
     pub fn matrices(&self) -> &[MatrixFile] {
         &self.matrices
     }
 
-    /// Returns the number of files that were read, including invalid ones and recipes.
+    /// Returns the number of files that were read, including recipes and invalid files.
     pub fn file_count(&self) -> usize {
         self.file_count
     }
 
-    /// Returns the paths of the valid matrix files.
+    /// Returns the paths of the matrix files.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
-        self.matrices
-            .iter()
-            .map(|matrix| Path::new(&*matrix.config.places.source().path))
+        self.matrices.iter().map(|matrix| Path::new(matrix.path()))
     }
 
-    /// Removes and returns the matrix files for which `is_removed` returns true.
-    pub fn remove(&mut self, is_removed: impl Fn(&MatrixFile) -> bool) -> Vec<MatrixFile> {
+    /// Removes the matrix files for a platform, and returns them.
+    pub fn remove_platform(&mut self, platform: Platform) -> Vec<MatrixFile> {
         self.matrices
-            .extract_if(.., |matrix| is_removed(matrix))
+            .extract_if(.., |matrix| matrix.config.platform == platform)
             .collect()
     }
 
-    /// Plans the matrix files, with the targets of the machine for `gfx: [host]`. Returns `None` if
-    /// there are errors, which go to the sink.
-    pub fn plan(&self, inputs: &PlanInputs, sink: &mut Sink) -> Option<Plan> {
-        let errors = sink.error_count();
+    /// Plans the jobs of the matrix files, for the GPUs of the machine if a file has `gfx: [host]`.
+    /// Returns warnings too. The group of each matrix file has the index of the file in
+    /// [`Self::matrices`].
+    ///
+    /// # Errors
+    /// If the matrix files contradict each other, the compatibility data or their recipes, or if
+    /// the machine has no GPU and a file with `gfx: [host]` has no `gfx-fallback`.
+    pub fn plan(&self, inputs: &PlanInputs) -> Result<(Plan, Vec<Diagnostic>), Diagnostics> {
+        let mut sink = Sink::new();
+        let plan = self
+            .with_host_targets(&mut sink)
+            .and_then(|files| plan(files, self.compat, inputs, &mut sink));
+        match plan {
+            Some(plan) if !sink.has_errors() => Ok((plan, sink.finish())),
+            _ => Err(Diagnostics::from(sink.finish()).exits_with(ExitClass::Input)),
+        }
+    }
+
+    /// Returns the matrix files with the targets of the machine in place of `gfx: [host]`, and the
+    /// planning parts of their recipes. Returns `None` if the machine has no GPU and there is no
+    /// fallback, which is an error in the sink.
+    fn with_host_targets(&self, sink: &mut Sink) -> Option<Vec<(MatrixConfig, RecipeProfile)>> {
         let mut host_targets = None;
         let mut files = Vec::new();
         for matrix in &self.matrices {
             let mut config = matrix.config.clone();
             if config.gfx == GfxSelection::Host {
-                let found = host_targets.get_or_insert_with(|| self.data.host.gfx_targets());
+                let found = host_targets.get_or_insert_with(|| self.host.gfx_targets());
                 let targets = if found.is_empty() {
                     let diagnostic = no_gpu(&config);
                     let is_error = diagnostic.is_error();
@@ -211,7 +303,7 @@ impl<'c> Workspace<'c> {
                 .profile(&matrix.config.distribution.normalized());
             files.push((config, profile));
         }
-        plan(files, self.data.compat, inputs, sink).filter(|_| sink.error_count() == errors)
+        Some(files)
     }
 }
 
@@ -234,29 +326,26 @@ pub fn single_matrix_file(files: &[PathBuf]) -> Result<PathBuf, Diagnostics> {
     }
 }
 
-/// Reads matrix files. Errors in them and in the recipes go to the sink.
-fn read_matrices(
-    data: &WorkspaceData<'_>,
-    recipes: &Arc<RecipeSet>,
-    sources: Vec<&SourceText>,
-    overrides: &AxisOverrides,
-    sink: &mut Sink,
-) -> Vec<MatrixFile> {
-    let mut lookups = Lookups::new(data.compat, Arc::clone(recipes));
-    lookups.given = overrides.clone();
-    lookups.host_rocm = data.host.rocm(data.compat);
-    let mut matrices = Vec::new();
-    for source in sources {
-        let Some(config) = config::read(source, &lookups, sink) else {
-            continue;
-        };
-        // `config::read` reported unknown recipes.
-        if let Some(recipe) = recipes.known(&config.recipe) {
-            matrices.push(MatrixFile { config, recipe });
-        }
+/// Returns the warnings in the sink.
+///
+/// # Errors
+/// If the sink has errors: returns these and the warnings, as errors of the input.
+fn into_warnings(sink: Sink) -> Result<Vec<Diagnostic>, Diagnostics> {
+    let has_errors = sink.has_errors();
+    let diagnostics = sink.finish();
+    if has_errors {
+        Err(Diagnostics::from(diagnostics).exits_with(ExitClass::Input))
+    } else {
+        Ok(diagnostics)
     }
-    sink.extend(recipes.faults());
-    matrices
+}
+
+/// Returns errors, followed by the diagnostics in the sink.
+fn with_sink(errors: Diagnostics, sink: Sink) -> Diagnostics {
+    let exit_class = errors.exit_class();
+    let mut diagnostics = errors.into_vec();
+    diagnostics.extend(sink.finish());
+    Diagnostics::from(diagnostics).exits_with(exit_class)
 }
 
 /// Whether a file is a recipe, and not a matrix file: it has `steps`, or else a name and neither

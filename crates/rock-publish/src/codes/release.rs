@@ -104,7 +104,7 @@ pub const CANNOT_REPLACE_FOLDER: Code = Code::error(
 pub const AMBIGUOUS_READING: Code = Code::error(
     "G011",
     "ambiguous-reading",
-    "The digits of the label can be read as two ROCm versions: `rocm714` is 7.14 and 7.1.4. It is not known which directory of the index the file belongs to.\n\nUse a label with dots: `rock-matrix wheel label WHEEL --local rocm7.14torch2.14`.",
+    "The digits of the label can be read as two ROCm versions: `rocm714` is 7.14 and 7.1.4. It is not known which directory of the index the file belongs to.\n\nUse a label with dots: `rock-matrix wheel label WHEEL rocm7.14torch2.14`.",
 );
 /// A filename that GitHub changes.
 pub const NAME_NOT_KEPT: Code = Code::warning(

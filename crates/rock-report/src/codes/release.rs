@@ -51,7 +51,7 @@ pub const NO_TORCH: Code = Code::warning(
 pub const AMBIGUOUS_PUBLISHED_LABEL: Code = Code::warning(
     "G301",
     "ambiguous-published-label",
-    "The digits in the label of a published wheel can be read as two ROCm versions: `rocm714` is 7.14 and 7.1.4. Documents show it under the version named here, which may be the wrong one.\n\nPublish such wheels with dots in the label: `rock-matrix wheel label WHEEL --local rocm7.14torch2.14`.",
+    "The digits in the label of a published wheel can be read as two ROCm versions: `rocm714` is 7.14 and 7.1.4. Documents show it under the version named here, which may be the wrong one.\n\nPublish such wheels with dots in the label: `rock-matrix wheel label WHEEL rocm7.14torch2.14`.",
 );
 /// A document without the markers to write between.
 pub const NO_MARKER: Code = Code::error(

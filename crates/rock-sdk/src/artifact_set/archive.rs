@@ -248,7 +248,7 @@ impl ArchiveListing<'_> {
         };
         let mut head = [0; 4];
         let found = match member.kind {
-            ParsedMemberKind::Directory => (EntryKind::Folder, 0, false),
+            ParsedMemberKind::Directory => (EntryKind::Directory, 0, false),
             ParsedMemberKind::Symlink(text) => (EntryKind::Link(text), 0, false),
             ParsedMemberKind::File { size_bytes, mode } => {
                 let has_head = size_bytes > 4;
@@ -295,11 +295,11 @@ impl ArchiveListing<'_> {
         if matches!(found.0, EntryKind::File(_)) {
             self.seen.insert(path.clone(), found.clone());
         }
-        let is_folder = matches!(found.0, EntryKind::Folder);
+        let is_directory = matches!(found.0, EntryKind::Directory);
         let places = self
             .sorter
             .as_mut()
-            .and_then(|sorter| sorter.place(&path, is_folder));
+            .and_then(|sorter| sorter.place(&path, is_directory));
         let text_bytes = if let EntryKind::Link(text) = &found.0 {
             text.len()
         } else {
@@ -316,17 +316,17 @@ impl ArchiveListing<'_> {
 
     /// Reports entries below a symlink or a file, which cannot be unpacked.
     fn check_parents(&mut self, roots: &[String]) {
-        let is_folder = |kind: &EntryKind| matches!(kind, EntryKind::Folder);
+        let is_directory = |kind: &EntryKind| matches!(kind, EntryKind::Directory);
         let others: FxHashSet<(usize, &str)> = self
             .entries
             .iter()
-            .filter(|(_, (kind, ..))| !is_folder(kind))
+            .filter(|(_, (kind, ..))| !is_directory(kind))
             .map(|((root, path), _)| (*root, path.as_str()))
             .collect();
         let mut found = Vec::new();
         for (root, path) in self.entries.keys() {
             if let Some(above) =
-                parent_directories(path).find(|folder| others.contains(&(*root, *folder)))
+                parent_directories(path).find(|directory| others.contains(&(*root, *directory)))
             {
                 let message = format!(
                     "it is below `{}/{above}`, which is not a directory",

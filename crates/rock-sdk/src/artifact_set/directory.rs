@@ -20,17 +20,17 @@ use rock_sys::{FileError, PositionalFile, WalkEntry, WalkEntryKind};
 /// When it cannot be read or exceeds a limit.
 pub(super) fn list_directory(
     name: &ArtifactName,
-    folder: &Path,
+    directory: &Path,
     budget: &ListingBudget,
 ) -> Result<(BuildArtifact, Vec<Diagnostic>), Vec<Diagnostic>> {
     let one = |fault: FileError| vec![Diagnostic::from(fault)];
-    let manifest = folder.join(ARTIFACT_MANIFEST);
+    let manifest = directory.join(ARTIFACT_MANIFEST);
     let text = rock_sys::read_text(&manifest, MAX_MANIFEST_BYTES).map_err(one)?;
     let (roots, mut findings) =
         parse_artifact_manifest(&text, &manifest).map_err(|fault| vec![fault])?;
     let links: BTreeSet<PathBuf> = roots
         .iter()
-        .filter_map(|root| rock_sys::find_link_on_path(folder, root))
+        .filter_map(|root| rock_sys::find_link_on_path(directory, root))
         .collect();
     for link in &links {
         findings.push(bad_artifact(
@@ -39,10 +39,10 @@ pub(super) fn list_directory(
                 .to_owned(),
         ));
     }
-    let mut sorter = RootSorter::new(folder, roots);
+    let mut sorter = RootSorter::new(directory, roots);
     let mut entries = Vec::new();
-    for WalkEntry { path, kind } in rock_sys::walk(folder).map_err(one)? {
-        let at = folder.join(&path);
+    for WalkEntry { path, kind } in rock_sys::walk(directory).map_err(one)? {
+        let at = directory.join(&path);
         if path == ARTIFACT_MANIFEST || links.contains(&at) || is_metadata(&path, &sorter.roots) {
             continue;
         }
@@ -50,7 +50,7 @@ pub(super) fn list_directory(
             continue;
         };
         let kind = match kind {
-            WalkEntryKind::Directory => EntryKind::Folder,
+            WalkEntryKind::Directory => EntryKind::Directory,
             WalkEntryKind::Symlink(text) => EntryKind::Link(text),
             WalkEntryKind::File { size_bytes, mode } => EntryKind::File(FileFacts {
                 size_bytes,
@@ -66,7 +66,7 @@ pub(super) fn list_directory(
             }
         };
         if !places.iter().all(|(_, path)| budget.take(path.len())) {
-            return Err(vec![out_of_budget(folder)]);
+            return Err(vec![out_of_budget(directory)]);
         }
         entries.extend(places.into_iter().map(|(root, path)| ArtifactEntry {
             root,
@@ -88,7 +88,7 @@ pub(super) fn list_directory(
             let EntryKind::File(facts) = &mut entry.kind else {
                 return Ok(());
             };
-            let path = folder.join(&roots[entry.root]).join(&entry.path);
+            let path = directory.join(&roots[entry.root]).join(&entry.path);
             let file = PositionalFile::open(&path).map_err(Diagnostic::from)?;
             facts.shape = FileShape::read(&file).map_err(|error| damaged_elf(&path, &error))?;
             Ok(())

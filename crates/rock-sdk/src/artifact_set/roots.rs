@@ -75,7 +75,7 @@ impl RootSorter {
     /// Returns the indices of the roots that contain a path, with the path below each; none for a
     /// directory above the roots. Returns `None` for a path that no package can contain, and
     /// reports it.
-    pub(super) fn place(&mut self, path: &str, is_folder: bool) -> Option<Vec<(usize, String)>> {
+    pub(super) fn place(&mut self, path: &str, is_directory: bool) -> Option<Vec<(usize, String)>> {
         if !self.refused.is_empty()
             && parent_directories(path)
                 .chain([path])
@@ -102,7 +102,10 @@ impl RootSorter {
             .collect();
         let leads_on =
             |root: &String| path == root || path.is_empty() || below(root, path).is_some();
-        if found.is_empty() && !(is_folder && self.roots.iter().any(leads_on)) && !path.is_empty() {
+        if found.is_empty()
+            && !(is_directory && self.roots.iter().any(leads_on))
+            && !path.is_empty()
+        {
             self.refuse(path, |place| {
                 bad_artifact(
                     place,
@@ -162,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_manifest_lists_folders_up_to_a_limit() {
+    fn a_manifest_lists_directories_up_to_a_limit() {
         let listed = |count: usize| {
             (0..count)
                 .map(|number| format!("r{number}\n"))
@@ -217,7 +220,7 @@ mod tests {
         assert_eq!(
             sorter.place("hip/stage", false),
             None,
-            "a file is no folder"
+            "a file is not a directory"
         );
         assert_eq!(sorter.place("hip/stage/lib/b", false), None, "below it");
         let mut sorter = RootSorter::new(Path::new("a"), vec!["s".to_owned()]);

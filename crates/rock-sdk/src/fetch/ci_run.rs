@@ -8,7 +8,7 @@ use rock_names::Platform;
 use rock_sys::fetch::ProxySettings;
 
 use super::store::{ArtifactStore, ListError};
-use crate::bucket::{BucketFile, folder_of_run};
+use crate::bucket::{BucketFile, directory_of_run};
 
 /// The release type of runs of pull requests and branches.
 const DEFAULT_RELEASE_TYPE: &str = "ci";
@@ -190,13 +190,13 @@ impl CiRun {
         sharing
             .iter()
             .map(|&is_shared| {
-                let folder =
-                    folder_of_run(is_shared.then_some(repository), &self.id, self.platform);
+                let directory =
+                    directory_of_run(is_shared.then_some(repository), &self.id, self.platform);
                 match &self.staging {
-                    Some(staging) => ArtifactStore::Directory(staging.join(&folder)),
+                    Some(staging) => ArtifactStore::Directory(staging.join(&directory)),
                     None => ArtifactStore::Bucket {
                         address: self.address(row, is_shared),
-                        folder,
+                        directory,
                         proxies: proxies.clone(),
                     },
                 }

@@ -281,9 +281,9 @@ fn interrupted(
     error: &io::Error,
 ) -> AttemptError {
     match store {
-        ArtifactStore::Directory(folder) => FileError {
+        ArtifactStore::Directory(directory) => FileError {
             action: "read",
-            path: folder.join(file),
+            path: directory.join(file),
             reason: error.to_string(),
             source: None,
         }

@@ -77,38 +77,38 @@ impl<'f> ArtifactFetcher<'f> {
         }
     }
 
-    /// Sets the number of simultaneous downloads.
+    /// Sets the maximum number of simultaneous downloads.
     #[must_use]
-    pub fn downloads(mut self, count: u16) -> Self {
+    pub fn with_download_limit(mut self, count: u16) -> Self {
         self.downloads = count;
         self
     }
 
-    /// Sets the number of archives that are unpacked at the same time; `None` for the number of
-    /// processors.
+    /// Sets the maximum number of archives that are unpacked at the same time; `None` for the
+    /// number of processors.
     #[must_use]
-    pub fn unpacks(mut self, count: Option<u16>) -> Self {
+    pub fn with_unpack_limit(mut self, count: Option<u16>) -> Self {
         self.unpacks = count;
         self
     }
 
     /// Sets whether archives are removed after they were unpacked.
     #[must_use]
-    pub fn removes_archives(mut self, removes: bool) -> Self {
-        self.removes_archives = removes;
+    pub fn with_archive_removal(mut self, is_enabled: bool) -> Self {
+        self.removes_archives = is_enabled;
         self
     }
 
     /// Sets the receiver of the progress of all downloads together.
     #[must_use]
-    pub fn progress(mut self, progress: &'f dyn ProgressReporter) -> Self {
+    pub fn with_progress(mut self, progress: &'f dyn ProgressReporter) -> Self {
         self.progress = progress;
         self
     }
 
     /// Sets the receiver of a message for each archive.
     #[must_use]
-    pub fn on_message(mut self, on_message: &'f (dyn Fn(&str) + Sync)) -> Self {
+    pub fn with_message_listener(mut self, on_message: &'f (dyn Fn(&str) + Sync)) -> Self {
         self.on_message = on_message;
         self
     }

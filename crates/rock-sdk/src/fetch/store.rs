@@ -30,7 +30,7 @@ pub enum ArtifactStore {
         /// The URL of the bucket, without a trailing slash.
         address: String,
         /// The prefix of the run, with a trailing slash.
-        folder: String,
+        directory: String,
         /// The proxies of requests.
         proxies: ProxySettings,
     },
@@ -84,9 +84,9 @@ impl ArtifactStore {
     /// When the store cannot be reached or read, or the listing exceeds a limit.
     pub fn list(&self) -> Result<Vec<BucketFile>, ListError> {
         match self {
-            Self::Directory(folder) if !rock_sys::exists(folder) => Ok(Vec::new()),
-            Self::Directory(folder) => {
-                let files = rock_sys::read_entries(folder)?
+            Self::Directory(directory) if !rock_sys::exists(directory) => Ok(Vec::new()),
+            Self::Directory(directory) => {
+                let files = rock_sys::read_entries(directory)?
                     .into_iter()
                     .filter(|entry| entry.kind == DirectoryEntryKind::File);
                 let named = files.filter_map(|entry| {
@@ -97,20 +97,22 @@ impl ArtifactStore {
             }
             Self::Bucket {
                 address,
-                folder,
+                directory,
                 proxies,
             } => {
                 let mut files = Vec::new();
                 let mut next: Option<String> = None;
                 for _ in 0..MAX_PAGES {
-                    let mut url =
-                        format!("{address}/?list-type=2&prefix={}", percent_encode(folder));
+                    let mut url = format!(
+                        "{address}/?list-type=2&prefix={}",
+                        percent_encode(directory)
+                    );
                     if let Some(token) = &next {
                         url += &format!("&continuation-token={}", percent_encode(token));
                     }
                     let page = retry(|| page(&url, proxies))?;
                     let below = page.objects.into_iter().filter_map(|(key, size_bytes)| {
-                        let name = key.strip_prefix(folder)?;
+                        let name = key.strip_prefix(directory)?;
                         (!name.contains('/')).then(|| (name.to_owned(), size_bytes))
                     });
                     files.extend(below);
@@ -144,8 +146,8 @@ impl ArtifactStore {
     /// supports that.
     pub(super) fn open(&self, file: &str) -> Result<(ResponseBody, Option<String>), AttemptError> {
         match self {
-            Self::Directory(folder) => {
-                let path = folder.join(file);
+            Self::Directory(directory) => {
+                let path = directory.join(file);
                 Ok((
                     rock_sys::open_file(&path)
                         .map_err(|error| FileError::new("read", &path, error))?,
@@ -181,7 +183,7 @@ impl ArtifactStore {
     /// Returns the location of the run.
     pub fn location(&self) -> Location {
         match self {
-            Self::Directory(folder) => Location::File(folder.display().to_string().into()),
+            Self::Directory(directory) => Location::File(directory.display().to_string().into()),
             Self::Bucket { .. } => Location::Url(self.to_string()),
         }
     }
@@ -189,8 +191,8 @@ impl ArtifactStore {
     /// Returns the location of a file of the run.
     pub(super) fn file_location(&self, file: &str) -> Location {
         match self {
-            Self::Directory(folder) => {
-                Location::File(folder.join(file).display().to_string().into())
+            Self::Directory(directory) => {
+                Location::File(directory.join(file).display().to_string().into())
             }
             Self::Bucket { .. } => Location::Url(self.address_of(file)),
         }
@@ -225,10 +227,10 @@ fn page(address: &str, proxies: &ProxySettings) -> Result<BucketPage, AttemptErr
 impl fmt::Display for ArtifactStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Directory(folder) => write!(f, "{}", folder.display()),
+            Self::Directory(directory) => write!(f, "{}", directory.display()),
             Self::Bucket {
-                address, folder, ..
-            } => write!(f, "{address}/{folder}"),
+                address, directory, ..
+            } => write!(f, "{address}/{directory}"),
         }
     }
 }

@@ -29,8 +29,8 @@ impl ArtifactForm {
     pub fn path(&self, published: &BucketArchive, archive: &Path) -> PathBuf {
         match self {
             Self::Archives => archive.to_owned(),
-            Self::Directories(folder) => folder.join(published.name.to_string()),
-            Self::MergedTree(folder) => folder.clone(),
+            Self::Directories(directory) => directory.join(published.name.to_string()),
+            Self::MergedTree(directory) => directory.clone(),
         }
     }
 }
@@ -80,14 +80,15 @@ impl Unpacker {
         held: &DirectoryLock,
         waits: impl FnOnce(),
     ) -> Result<Option<Self>, FileError> {
-        let (ArtifactForm::Directories(folder) | ArtifactForm::MergedTree(folder)) = form else {
+        let (ArtifactForm::Directories(directory) | ArtifactForm::MergedTree(directory)) = form
+        else {
             return Ok(None);
         };
-        let lock = if folder == held.path() {
+        let lock = if directory == held.path() {
             held.clone()
         } else {
-            rock_sys::create_directory(folder)?;
-            let lock = DirectoryLock::acquire(folder, waits)?;
+            rock_sys::create_directory(directory)?;
+            let lock = DirectoryLock::acquire(directory, waits)?;
             lock.sweep()?;
             lock
         };
@@ -102,9 +103,9 @@ impl Unpacker {
         let Self::Directories(lock) = self else {
             return false;
         };
-        let folder = lock.path().join(published.name.to_string());
-        let sum = rock_sys::read_text(&folder.join(UNPACKED_SUM), MAX_SUM_BYTES);
-        rock_sys::is_real_directory(&folder) && sum.is_ok_and(|text| sum_in(&text) == Ok(digest))
+        let directory = lock.path().join(published.name.to_string());
+        let sum = rock_sys::read_text(&directory.join(UNPACKED_SUM), MAX_SUM_BYTES);
+        rock_sys::is_real_directory(&directory) && sum.is_ok_and(|text| sum_in(&text) == Ok(digest))
     }
 
     /// Unpacks an archive with this digest, unless its directory was unpacked from it before.
@@ -168,8 +169,8 @@ impl Unpacker {
 }
 
 /// Refuses links that lead out of a directory through other links.
-fn check_links(folder: &Path, shown: &Path) -> Result<(), Diagnostic> {
-    stays_inside(rock_sys::find_escaping_link(folder)?, shown)
+fn check_links(directory: &Path, shown: &Path) -> Result<(), Diagnostic> {
+    stays_inside(rock_sys::find_escaping_link(directory)?, shown)
 }
 
 fn stays_inside(found: Option<(String, String)>, shown: &Path) -> Result<(), Diagnostic> {
@@ -196,12 +197,12 @@ enum Paths {
 fn unpack_members(
     published: &BucketArchive,
     archive: &Path,
-    folder: &Path,
+    directory: &Path,
     paths: Paths,
 ) -> Result<(), Diagnostic> {
     let source =
         rock_sys::open_file(archive).map_err(|error| FileError::new("read", archive, error))?;
-    let mut into = ArchiveUnpacker::new(folder)?;
+    let mut into = ArchiveUnpacker::new(directory)?;
     let mut unpacked = MemberUnpacker {
         archive,
         into: &mut into,

@@ -95,7 +95,7 @@ struct VerifiedTree<'t> {
     /// The first member with each path, and its index.
     by_path: BTreeMap<&'t str, (usize, &'t PayloadEntry)>,
     /// The parent directories of all members.
-    folders: BTreeSet<&'t str>,
+    directories: BTreeSet<&'t str>,
 }
 
 impl<'t> VerifiedTree<'t> {
@@ -106,7 +106,7 @@ impl<'t> VerifiedTree<'t> {
                 .entry(entry.path.as_str())
                 .or_insert((number, entry));
         }
-        let folders = payload
+        let directories = payload
             .entries
             .iter()
             .flat_map(|entry| parent_directories(&entry.path))
@@ -114,9 +114,9 @@ impl<'t> VerifiedTree<'t> {
         Self {
             wheel,
             payload,
-            root: wheel.folder(facts),
+            root: wheel.directory(facts),
             by_path,
-            folders,
+            directories,
         }
     }
 
@@ -161,10 +161,12 @@ impl<'t> VerifiedTree<'t> {
         let mut found = Vec::new();
         for (number, entry) in self.payload.entries.iter().enumerate() {
             let mut above = parent_directories(&entry.path);
-            let Some(folder) = above.next() else { continue };
-            if met.insert(folder) && filled.contains(folder) {
+            let Some(directory) = above.next() else {
+                continue;
+            };
+            if met.insert(directory) && filled.contains(directory) {
                 let message = format!(
-                    "`{}` comes after files in subdirectories of `{folder}`, which would be \
+                    "`{}` comes after files in subdirectories of `{directory}`, which would be \
                      removed",
                     entry.path
                 );
@@ -173,7 +175,7 @@ impl<'t> VerifiedTree<'t> {
             filled.extend(above);
             if let ParsedMemberKind::Symlink(text) = &entry.kind
                 && let Some(target) = resolve_link(&entry.path, text)
-                && target.rsplit_once('/').map(|(above, _)| above) == Some(folder)
+                && target.rsplit_once('/').map(|(above, _)| above) == Some(directory)
                 && let Some((at, file)) = self.by_path.get(target.as_str())
                 && matches!(file.kind, ParsedMemberKind::File { .. })
                 && *at > number
@@ -195,7 +197,7 @@ impl<'t> VerifiedTree<'t> {
                 continue;
             };
             let leads = match follow(&entry.path, text, |at| self.met(at)) {
-                LinkTarget::File(_) | LinkTarget::Folder | LinkTarget::Elsewhere => continue,
+                LinkTarget::File(_) | LinkTarget::Directory | LinkTarget::Elsewhere => continue,
                 LinkTarget::Outside => "which leads out of all packages",
                 LinkTarget::Loop => "which leads to itself",
                 LinkTarget::Nothing => {
@@ -234,9 +236,12 @@ impl<'t> VerifiedTree<'t> {
         }
         match self.by_path.get(path).map(|(_, entry)| &entry.kind) {
             Some(ParsedMemberKind::Symlink(text)) => Some(PathEntry::Link(text)),
-            Some(ParsedMemberKind::Directory) => Some(PathEntry::Folder),
+            Some(ParsedMemberKind::Directory) => Some(PathEntry::Directory),
             Some(_) => Some(PathEntry::File),
-            None => self.folders.contains(path).then_some(PathEntry::Folder),
+            None => self
+                .directories
+                .contains(path)
+                .then_some(PathEntry::Directory),
         }
     }
 

@@ -21,9 +21,9 @@ pub(super) fn findings(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic
     if wheel.kind != PackageKind::Device {
         return Vec::new();
     }
-    let folder = wheel.folder(facts);
+    let directory = wheel.directory(facts);
     let target = wheel.made_for.as_deref().unwrap_or_default();
-    let member = format!("{folder}/{LISTS}{target}.json");
+    let member = format!("{directory}/{LISTS}{target}.json");
     let Some(text) = wheel.texts.get(&member) else {
         let message = format!("there is no `{member}`, the list of its files");
         return vec![wheel.fault(&codes::DEVICE_LINKS, message).help(MAKE_AGAIN)];
@@ -48,7 +48,7 @@ pub(super) fn findings(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic
     let files = wheel
         .files
         .keys()
-        .filter_map(|path| path.strip_prefix(&folder)?.strip_prefix('/'));
+        .filter_map(|path| path.strip_prefix(&directory)?.strip_prefix('/'));
     let own = files.filter(|path| {
         !path.starts_with(LISTS) && !path.starts_with(MARKER) && *path != "__init__.py"
     });
@@ -58,7 +58,7 @@ pub(super) fn findings(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic
             link["relpath"].as_str().unwrap_or_default(),
             link["target"].as_str().unwrap_or_default(),
         );
-        let expected = format!("{}{folder}/{path}", up(path));
+        let expected = format!("{}{directory}/{path}", up(path));
         if !unlisted.remove(path) {
             found.push(fault(format!(
                 "it lists `{path}`, which is not in the package or is listed twice"

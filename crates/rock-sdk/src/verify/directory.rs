@@ -227,9 +227,9 @@ fn check_directory(directory: &Path, paths: &[(String, PathBuf)]) -> Result<(), 
 
 /// Lists the wheels and source distributions of a directory and its subdirectories, as relative and
 /// complete paths.
-fn list_packages(folder: &Path) -> Result<Vec<(String, PathBuf)>, Diagnostic> {
+fn list_packages(directory: &Path) -> Result<Vec<(String, PathBuf)>, Diagnostic> {
     let mut found = Vec::new();
-    for entry in rock_sys::read_entries(folder)? {
+    for entry in rock_sys::read_entries(directory)? {
         let name = name_of(&entry.path);
         match entry.kind {
             DirectoryEntryKind::File if is_package(&name) => found.push((name, entry.path)),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::packages::{OpenedPackages, OpenedWheel, family_folder};
+use super::packages::{OpenedPackages, OpenedWheel, family_directory};
 use crate::PackageKind;
 use crate::codes::sdk as codes;
 use crate::layout::row;
@@ -27,7 +27,7 @@ pub(super) fn findings(opened: &OpenedPackages, facts: &SdkTables) -> Vec<Diagno
                 .iter()
                 .map(|selector| selector.path.as_str()),
         )
-        .map(family_folder)
+        .map(family_directory)
         .collect();
     // Packages at the top level serve all families.
     let has_families = families.len() > 1;

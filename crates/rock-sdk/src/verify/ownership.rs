@@ -36,12 +36,12 @@ pub(super) fn findings(opened: &OpenedPackages) -> Vec<Diagnostic> {
                 ));
             }
         }
-        for folder in parent_directories(path) {
+        for directory in parent_directories(path) {
             for (file, wheel) in owners
-                .get(folder)
+                .get(directory)
                 .into_iter()
                 .flatten()
-                .map(|wheel| (folder, wheel))
+                .map(|wheel| (directory, wheel))
             {
                 if let Some(other) = wheels
                     .iter()

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::texts::AssignedValues;
 use crate::PackageKind;
-use crate::layout::{folder_of, row};
+use crate::layout::{directory_of, row};
 use rock_bytes::archive::ParsedMemberKind;
 use rock_compat::rows::{SdkPackageRow, SdkTables};
 use rock_diagnostic::{Code, Diagnostic, Location};
@@ -142,7 +142,7 @@ impl OpenedPackages {
     /// Whether two packages can be installed together: those of different families are
     /// alternatives.
     pub(super) fn are_together(one: &str, other: &str) -> bool {
-        let (one, other) = (family_folder(one), family_folder(other));
+        let (one, other) = (family_directory(one), family_directory(other));
         one.is_empty() || other.is_empty() || one == other
     }
 
@@ -159,8 +159,8 @@ impl OpenedPackages {
 }
 
 /// Returns the subdirectory of a package, which is named after a family; empty at the top level.
-pub(super) fn family_folder(path: &str) -> &str {
-    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+pub(super) fn family_directory(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(directory, _)| directory)
 }
 
 impl OpenedWheel {
@@ -196,14 +196,14 @@ impl OpenedWheel {
 
     /// Returns the directory in `site-packages` with the files. Device packages use that of the
     /// libraries package.
-    pub(super) fn folder(&self, facts: &SdkTables) -> String {
+    pub(super) fn directory(&self, facts: &SdkTables) -> String {
         format!("{}{}", self.home(facts), self.name_suffix(facts))
     }
 
     /// Returns the suffix of the names of this build's directories.
     pub(super) fn name_suffix(&self, facts: &SdkTables) -> String {
         let home = self.home(facts);
-        let of_folder = || {
+        let of_directory = || {
             self.tops()
                 .find_map(|top| top.strip_prefix(&home))
                 .unwrap_or_default()
@@ -211,14 +211,14 @@ impl OpenedWheel {
         };
         self.assigned()
             .text("PY_PACKAGE_SUFFIX_NONCE")
-            .unwrap_or_else(of_folder)
+            .unwrap_or_else(of_directory)
     }
 
     /// Returns the name of the directory without the suffix.
     fn home(&self, facts: &SdkTables) -> String {
         let libraries =
             row(facts, PackageKind::Libraries).filter(|_| self.kind == PackageKind::Device);
-        folder_of(libraries.map_or(&self.project, |row| &row.distribution), "")
+        directory_of(libraries.map_or(&self.project, |row| &row.distribution), "")
     }
 
     /// Returns the top-level names that the wheel has in `site-packages`.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::packages::{DynamicInfo, OpenedPackages, OpenedWheel};
 use crate::PackageKind;
 use crate::codes::sdk as codes;
-use crate::layout::{folder_of, row};
+use crate::layout::{directory_of, row};
 use rock_compat::policy::{PlatformPolicies, PolicyFamily};
 use rock_compat::rows::SdkTables;
 use rock_diagnostic::{Diagnostic, Severity};
@@ -39,7 +39,7 @@ fn entries<'l>(
                 .strip_prefix("$ORIGIN")
                 .or_else(|| entry.strip_prefix("${ORIGIN}"));
             let place = match rest.filter(|rest| rest.is_empty() || rest.starts_with('/')) {
-                Some(rest) => without_dots(&format!("{}{rest}", folder(path)))
+                Some(rest) => without_dots(&format!("{}{rest}", directory(path)))
                     .map_or(SearchLocation::Above, SearchLocation::Inside),
                 None => SearchLocation::Machine,
             };
@@ -50,25 +50,25 @@ fn entries<'l>(
 /// Returns the directories below `site-packages` that are searched.
 fn searched(path: &str, linked: &DynamicInfo) -> BTreeSet<String> {
     let inside = entries(path, linked).filter_map(|(_, place)| match place {
-        SearchLocation::Inside(folder) => Some(folder),
+        SearchLocation::Inside(directory) => Some(directory),
         SearchLocation::Above | SearchLocation::Machine => None,
     });
     inside.collect()
 }
 
-fn folder(path: &str) -> &str {
-    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+fn directory(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(directory, _)| directory)
 }
 
 /// Checks the search paths of one wheel, independent of other wheels.
 pub(super) fn of_wheel(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic> {
     let core = row(facts, PackageKind::Core).map_or("", |row| &row.distribution);
-    let core = folder_of(core, &wheel.name_suffix(facts));
+    let core = directory_of(core, &wheel.name_suffix(facts));
     let promised: Vec<String> = wheel
         .row(facts)
         .into_iter()
         .flat_map(|row| &row.search)
-        .map(|folder| format!("{core}/{folder}"))
+        .map(|directory| format!("{core}/{directory}"))
         .collect();
     wheel
         .linked()
@@ -109,7 +109,7 @@ fn of_file(
     let searched = searched(path, linked);
     let lacking: Vec<&str> = promised
         .iter()
-        .filter(|folder| !searched.contains(*folder))
+        .filter(|directory| !searched.contains(*directory))
         .map(String::as_str)
         .collect();
     if !lacking.is_empty() && !needs_nothing(linked) {
@@ -158,7 +158,7 @@ impl<'o> LoadGraph<'o> {
                     .offered
                     .entry(name)
                     .or_default()
-                    .insert(folder(path));
+                    .insert(directory(path));
                 for needed in &linked.needed {
                     together
                         .loaders
@@ -173,12 +173,12 @@ impl<'o> LoadGraph<'o> {
 
     /// Whether a needed library is in one of the directories that a file searches.
     fn finds(&self, path: &str, linked: &DynamicInfo, needed: &str) -> bool {
-        let Some(folders) = self.offered.get(needed) else {
+        let Some(directories) = self.offered.get(needed) else {
             return false;
         };
         searched(path, linked)
             .iter()
-            .any(|folder| folders.contains(folder.as_str()))
+            .any(|directory| directories.contains(directory.as_str()))
     }
 
     /// Whether a file that loads this one, directly or indirectly, searches the directory of a
@@ -239,10 +239,10 @@ fn leads_elsewhere(
     together: &LoadGraph<'_>,
 ) -> Vec<Diagnostic> {
     let tell = |(entry, place)| {
-        let SearchLocation::Inside(folder) = place else {
+        let SearchLocation::Inside(directory) = place else {
             return None;
         };
-        let top = folder.split('/').next().unwrap_or_default();
+        let top = directory.split('/').next().unwrap_or_default();
         let is_known = top.is_empty() || together.tops.contains(top);
         let message = format!("it searches `{entry}`, but no package has the directory `{top}`");
         (!is_known).then(|| wheel.fault_at(&codes::SDK_SEARCH_PATH, path, message))
@@ -262,18 +262,18 @@ fn need<'o>(
         return None;
     }
     let fault = |message: String| wheel.fault_at(&codes::UNREACHABLE_LIBRARY, path, message);
-    let Some(folders) = together.offered.get(needed) else {
+    let Some(directories) = together.offered.get(needed) else {
         let message =
             format!("it needs `{needed}`, which is in no package and not on every Linux system");
         return (!is_of_system(needed)).then(|| fault(message).severity(Severity::Warning));
     };
-    if folders.contains(folder(path)) {
+    if directories.contains(directory(path)) {
         let message = format!(
             "it needs `{needed}`, which is next to it, but does not search its own directory"
         );
         return Some(fault(message).severity(Severity::Warning));
     }
-    let at: Vec<&str> = folders.iter().copied().collect();
+    let at: Vec<&str> = directories.iter().copied().collect();
     Some(fault(format!(
         "it needs `{needed}` of {}, which is not searched",
         at.join(" or ")

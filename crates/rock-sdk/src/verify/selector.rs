@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::names::{normalized, selector_version};
-use super::packages::{OpenedPackages, OpenedWheel, SelectorSdist, family_folder, identify};
+use super::packages::{OpenedPackages, OpenedWheel, SelectorSdist, family_directory, identify};
 use super::texts::AssignedValues;
 use crate::codes::sdk as codes;
 use crate::{PackageKind, base_target};
@@ -115,7 +115,7 @@ fn targets(
     } else {
         PackageKind::Libraries
     };
-    let family = family_folder(&selector.path);
+    let family = family_directory(&selector.path);
     let is_own = |wheel: &&OpenedWheel| {
         wheel.kind == kind && (family.is_empty() || wheel.made_for.as_deref() == Some(family))
     };

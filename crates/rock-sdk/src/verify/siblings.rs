@@ -22,24 +22,24 @@ pub(super) fn findings(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic
                 .help(MAKE_AGAIN),
         );
     }
-    let (folder, module) = (wheel.folder(facts), wheel.module());
+    let (directory, module) = (wheel.directory(facts), wheel.module());
     let is_device = wheel.kind == PackageKind::Device;
     let is_own =
-        |top: &str| top == folder || (top == module && !is_device) || top == wheel.dist_info();
+        |top: &str| top == directory || (top == module && !is_device) || top == wheel.dist_info();
     for top in wheel.tops().filter(|top| !is_own(top)) {
         let at = wheel
             .files
             .keys()
             .find(|path| path.split('/').next() == Some(top))
             .map_or(top, String::as_str);
-        let message = format!("it is outside `{folder}`, the directory of its package");
+        let message = format!("it is outside `{directory}`, the directory of its package");
         found.push(
             wheel
                 .fault_at(&codes::SDK_PACKAGE_LAYOUT, at, message)
                 .help(MAKE_AGAIN),
         );
     }
-    let init = format!("{folder}/__init__.py");
+    let init = format!("{directory}/__init__.py");
     let has_init = wheel.files.contains_key(&init);
     if is_device && has_init {
         let message = "it belongs to the libraries package, which would lose it if this package \

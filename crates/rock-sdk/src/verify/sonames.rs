@@ -19,8 +19,8 @@ pub(super) fn findings(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic
     let short = wheel
         .row(facts)
         .and_then(|row| globs(&row.short_names).ok());
-    let is_short = |folder: &str, name: &str, soname: &str| {
-        let inside = format!("{folder}/{soname}");
+    let is_short = |directory: &str, name: &str, soname: &str| {
+        let inside = format!("{directory}/{soname}");
         let path = inside.split_once('/').map_or("", |(_, path)| path);
         let is_of_it = soname
             .rsplit_once('.')
@@ -31,16 +31,17 @@ pub(super) fn findings(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic
     };
     let mut found = Vec::new();
     for (path, linked) in wheel.linked() {
-        let (Some(soname), Some((folder, name))) = (&linked.soname, path.rsplit_once('/')) else {
+        let (Some(soname), Some((directory, name))) = (&linked.soname, path.rsplit_once('/'))
+        else {
             continue;
         };
-        if soname != name && !is_short(folder, name, soname) {
+        if soname != name && !is_short(directory, name, soname) {
             let message = format!(
                 "the dynamic linker looks it up as `{soname}`, but the file has another name"
             );
             let fault = wheel.fault_at(&codes::OTHER_SONAME, path, message);
             let is_twice =
-                is_file_name(soname) && wheel.files.contains_key(&format!("{folder}/{soname}"));
+                is_file_name(soname) && wheel.files.contains_key(&format!("{directory}/{soname}"));
             // A library that is opened by its path may have any filename.
             let opened =
                 "rename the file in the build that created it, unless programs open it by its path";

@@ -18,7 +18,7 @@ pub fn is_read(member: &str) -> bool {
                     .rsplit_once('.')
                     .is_some_and(|(_, ending)| ending == "py")
         }
-        [_, folder, _] => *folder == ".devel_links",
+        [_, directory, _] => *directory == ".devel_links",
         _ => false,
     }
 }

@@ -10,7 +10,7 @@ use super::git::{GitCall, GitOutput, GitRunner};
 use super::{CheckoutEvent, CheckoutListener, CheckoutResult, STATE, repository};
 use crate::{
     CheckoutCommand, CheckoutFacts, CheckoutOutcome, CheckoutSpec, CheckoutState, CheckoutStep,
-    CommandPlace, FolderKind, RepositoryRecord,
+    CommandPlace, DirectoryKind, RepositoryRecord,
 };
 use rock_bytes::start_threads;
 use rock_sys as sys;
@@ -23,7 +23,7 @@ pub(super) struct CheckoutRun<'a, 'b> {
     pub(super) git: &'a GitRunner<'a>,
     pub(super) wanted: &'a CheckoutSpec,
     pub(super) facts: CheckoutFacts,
-    tell: Mutex<&'a mut CheckoutListener<'b>>,
+    listener: Mutex<&'a mut CheckoutListener<'b>>,
     /// The paths of the existing submodules.
     pub(super) submodules: Vec<String>,
     /// The upstream commits by repository.
@@ -54,7 +54,7 @@ pub(super) fn confirm(
     }
     write_build_environment(git, wanted)?;
     if before != Some(&state) {
-        sys::write_unsynced(&git.folder("").join(STATE), state.to_json().as_bytes())?;
+        sys::write_unsynced(&git.directory("").join(STATE), state.to_json().as_bytes())?;
     }
     Ok(CheckoutResult {
         state,
@@ -64,14 +64,14 @@ pub(super) fn confirm(
 
 fn repoint(git: &GitRunner<'_>, origin: &str) -> Result<(), CheckoutError> {
     let call = GitCall::git("", &["remote", "set-url", "origin", origin]);
-    let said = git.run(&call, &mut |_| ())?;
-    match said.status {
+    let output = git.run(&call, &mut |_| ())?;
+    match output.status {
         ProcessStatus::Code(0) => Ok(()),
         // There is no remote of that name.
         ProcessStatus::Code(2) => git
             .succeed(&GitCall::git("", &["remote", "add", "origin", origin]))
             .map(drop),
-        _ => Err(CheckoutError::git(&call, said)),
+        _ => Err(CheckoutError::git(&call, output)),
     }
 }
 
@@ -79,7 +79,7 @@ fn write_build_environment(
     git: &GitRunner<'_>,
     wanted: &CheckoutSpec,
 ) -> Result<(), CheckoutError> {
-    let path = git.folder("").join(BUILD_ENVIRONMENT);
+    let path = git.directory("").join(BUILD_ENVIRONMENT);
     if wanted.build_environment.is_empty() {
         return Ok(sys::remove(&path)?);
     }
@@ -95,7 +95,7 @@ impl<'a, 'b> CheckoutRun<'a, 'b> {
         git: &'a GitRunner<'a>,
         wanted: &'a CheckoutSpec,
         facts: CheckoutFacts,
-        tell: Mutex<&'a mut CheckoutListener<'b>>,
+        listener: Mutex<&'a mut CheckoutListener<'b>>,
     ) -> Self {
         let paths = facts.repositories.iter().map(|found| found.path.clone());
         let submodules = paths.filter(|path| !path.is_empty()).collect();
@@ -103,7 +103,7 @@ impl<'a, 'b> CheckoutRun<'a, 'b> {
             git,
             wanted,
             facts,
-            tell,
+            listener,
             submodules,
             upstream: BTreeMap::new(),
             hipified: BTreeMap::new(),
@@ -138,11 +138,11 @@ impl<'a, 'b> CheckoutRun<'a, 'b> {
     }
 
     fn take(&mut self, steps: &[CheckoutStep]) -> Result<(), CheckoutError> {
-        if self.facts.folder != FolderKind::Repository {
+        if self.facts.directory != DirectoryKind::Repository {
             self.begin()?;
         }
         for (number, step) in steps.iter().enumerate() {
-            self.say(CheckoutEvent::Step {
+            self.report(CheckoutEvent::Step {
                 number: number + 1,
                 of: steps.len(),
                 title: &step.title(),
@@ -164,7 +164,7 @@ impl<'a, 'b> CheckoutRun<'a, 'b> {
 
     fn write(&self, state: &CheckoutState) -> Result<(), CheckoutError> {
         Ok(sys::write_unsynced(
-            &self.git.folder("").join(STATE),
+            &self.git.directory("").join(STATE),
             state.to_json().as_bytes(),
         )?)
     }
@@ -211,25 +211,25 @@ impl<'a, 'b> CheckoutRun<'a, 'b> {
             .collect()
     }
 
-    pub(super) fn say(&self, event: CheckoutEvent<'_>) {
-        let mut tell = self.tell.lock().unwrap_or_else(PoisonError::into_inner);
-        (*tell)(event);
+    pub(super) fn report(&self, event: CheckoutEvent<'_>) {
+        let mut listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner);
+        (*listener)(event);
     }
 
     /// Runs a call and reports its events.
     pub(super) fn run(&self, call: &GitCall) -> Result<GitOutput, CheckoutError> {
-        self.say(CheckoutEvent::Command(&call.repository, &call.argv));
+        self.report(CheckoutEvent::Command(&call.repository, &call.argv));
         self.git.run(call, &mut |line| {
-            self.say(line.map_or(CheckoutEvent::Tick, CheckoutEvent::Line));
+            self.report(line.map_or(CheckoutEvent::Tick, CheckoutEvent::Line));
         })
     }
 
     pub(super) fn succeed(&self, call: &GitCall) -> Result<GitOutput, CheckoutError> {
-        let said = self.run(call)?;
-        if said.is_good() {
-            Ok(said)
+        let output = self.run(call)?;
+        if output.is_success() {
+            Ok(output)
         } else {
-            Err(CheckoutError::git(call, said))
+            Err(CheckoutError::git(call, output))
         }
     }
 
@@ -259,8 +259,8 @@ impl<'a, 'b> CheckoutRun<'a, 'b> {
                 .par_iter()
                 .map(|call| self.succeed(call))
                 .collect();
-            for said in done {
-                said?;
+            for output in done {
+                output?;
             }
         }
         Ok(())
@@ -270,11 +270,11 @@ impl<'a, 'b> CheckoutRun<'a, 'b> {
         match step {
             CheckoutStep::Initialise { origin } => self.initialise(step, origin),
             CheckoutStep::Repoint { origin } => {
-                let said = self.git.run(
+                let output = self.git.run(
                     &GitCall::git("", &["remote", "get-url", "origin"]),
                     &mut |_| (),
                 )?;
-                self.origin_before = said.is_good().then(|| said.line());
+                self.origin_before = output.is_success().then(|| output.line());
                 repoint(self.git, origin)
             }
             CheckoutStep::Fetch { reference, .. } => self.fetch(step, reference),
@@ -316,23 +316,23 @@ impl<'a, 'b> CheckoutRun<'a, 'b> {
     fn initialise(&self, step: &CheckoutStep, origin: &str) -> Result<(), CheckoutError> {
         for order in step.orders() {
             for call in self.calls(&order) {
-                let said = self.run(&call)?;
-                match said.status {
+                let output = self.run(&call)?;
+                match output.status {
                     ProcessStatus::Code(0) => {}
                     // An interrupted run already created the remote.
                     ProcessStatus::Code(3) => repoint(self.git, origin)?,
-                    _ => return Err(CheckoutError::git(&call, said)),
+                    _ => return Err(CheckoutError::git(&call, output)),
                 }
             }
         }
-        Ok(repository::exclude(&self.git.folder(""))?)
+        Ok(repository::exclude(&self.git.directory(""))?)
     }
 
     fn fetch(&self, step: &CheckoutStep, reference: &str) -> Result<(), CheckoutError> {
         for order in step.orders() {
             for call in self.calls(&order) {
-                let said = self.run(&call)?;
-                if said.is_good() {
+                let output = self.run(&call)?;
+                if output.is_success() {
                     continue;
                 }
                 // A failed fetch must not change the remote.
@@ -348,7 +348,7 @@ impl<'a, 'b> CheckoutRun<'a, 'b> {
                 if let Some(before) = before.filter(|_| !self.has_begun) {
                     repoint(self.git, before)?;
                 }
-                return Err(CheckoutError::fetch(&self.wanted.origin, reference, said));
+                return Err(CheckoutError::fetch(&self.wanted.origin, reference, output));
             }
         }
         Ok(())
@@ -357,9 +357,11 @@ impl<'a, 'b> CheckoutRun<'a, 'b> {
     fn update_submodules(&mut self, step: &CheckoutStep) -> Result<(), CheckoutError> {
         for order in step.orders() {
             for call in self.calls(&order) {
-                let said = self.run(&call)?;
-                if !said.is_good() {
-                    return Err(CheckoutError::Submodules { said: said.talk });
+                let output = self.run(&call)?;
+                if !output.is_success() {
+                    return Err(CheckoutError::Submodules {
+                        output: output.stderr,
+                    });
                 }
             }
         }
@@ -367,9 +369,9 @@ impl<'a, 'b> CheckoutRun<'a, 'b> {
         // The worktree of a submodule that upstream removed would count as new files of the outer
         // repository. Its commits stay below `.git/modules`.
         for path in self.submodules.iter().filter(|path| !now.contains(path)) {
-            let folder = self.git.folder(path);
-            if sys::is_file(&folder.join(".git")) {
-                sys::remove(&folder)?;
+            let directory = self.git.directory(path);
+            if sys::is_file(&directory.join(".git")) {
+                sys::remove(&directory)?;
             }
         }
         self.submodules = now;
@@ -395,7 +397,7 @@ impl<'a, 'b> CheckoutRun<'a, 'b> {
                 &self
                     .git
                     .run(&GitCall::git(&repository, &words), &mut |_| ())?
-                    .output,
+                    .stdout,
             );
             let is_set = |name: &str| {
                 set.iter()

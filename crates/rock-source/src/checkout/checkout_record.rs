@@ -22,13 +22,13 @@ pub struct CheckoutRecord {
 /// # Errors
 /// When the directory is not a checkout, or git fails.
 pub fn read_record(
-    folder: &Path,
+    directory: &Path,
     environment: &Environment,
     signals: &Signals,
 ) -> Result<CheckoutRecord, CheckoutError> {
-    let git = GitRunner::new(folder, environment, signals);
+    let git = GitRunner::new(directory, environment, signals);
     let state = worktree_status::state(&git)?
-        .ok_or_else(|| CheckoutError::NoCheckout(folder.to_owned()))?;
+        .ok_or_else(|| CheckoutError::NoCheckout(directory.to_owned()))?;
     let repositories = worktree_status::everything(&git, Some(&state), &[])?;
     Ok(CheckoutRecord {
         state,

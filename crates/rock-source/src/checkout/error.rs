@@ -48,7 +48,7 @@ pub enum CheckoutError {
         /// The branch, tag or commit.
         reference: String,
         /// The output of git.
-        said: String,
+        output: String,
     },
     /// The fetch failed.
     #[error("cannot fetch from `{origin}`")]
@@ -56,13 +56,13 @@ pub enum CheckoutError {
         /// The URL that was fetched from.
         origin: String,
         /// The output of git.
-        said: String,
+        output: String,
     },
     /// A submodule could not be checked out.
     #[error("the submodules cannot be checked out")]
     Submodules {
         /// The output of git.
-        said: String,
+        output: String,
     },
     /// The repository of a submodule is missing.
     #[error("{} has no repository", named(path))]
@@ -70,7 +70,7 @@ pub enum CheckoutError {
         /// The path of the submodule.
         path: String,
         /// The output of git.
-        said: String,
+        output: String,
     },
     /// A patch does not apply.
     #[error("`{patch}` does not apply to {}", named(repository))]
@@ -80,7 +80,7 @@ pub enum CheckoutError {
         /// The path of the repository.
         repository: String,
         /// The output of git.
-        said: String,
+        output: String,
     },
     /// The hipify script failed.
     #[error("hipify failed with {status}")]
@@ -88,7 +88,7 @@ pub enum CheckoutError {
         /// The exit status.
         status: ProcessStatus,
         /// The output of the script.
-        said: String,
+        output: String,
     },
     /// Another git command failed.
     #[error("`{command}` in {} failed with {status}", named(repository))]
@@ -100,7 +100,7 @@ pub enum CheckoutError {
         /// The exit status.
         status: ProcessStatus,
         /// The output of git.
-        said: String,
+        output: String,
     },
     /// A program could not be started.
     #[error(transparent)]
@@ -115,7 +115,7 @@ pub enum CheckoutError {
 
 impl CheckoutError {
     /// Creates the error for a failed call.
-    pub(super) fn git(call: &GitCall, said: GitOutput) -> Self {
+    pub(super) fn git(call: &GitCall, output: GitOutput) -> Self {
         Self::Git {
             command: call
                 .argv
@@ -125,24 +125,24 @@ impl CheckoutError {
                 .collect::<Vec<_>>()
                 .join(" "),
             repository: call.repository.clone(),
-            status: said.status,
-            said: said.talk,
+            status: output.status,
+            output: output.stderr,
         }
     }
 
     /// Creates the error for a failed fetch.
-    pub(super) fn fetch(origin: &str, reference: &str, said: GitOutput) -> Self {
+    pub(super) fn fetch(origin: &str, reference: &str, output: GitOutput) -> Self {
         let (origin, reference) = (origin.to_owned(), reference.to_owned());
-        if NO_REF.iter().any(|words| said.talk.contains(words)) {
+        if NO_REF.iter().any(|words| output.stderr.contains(words)) {
             return Self::NoSuchReference {
                 origin,
                 reference,
-                said: said.talk,
+                output: output.stderr,
             };
         }
         Self::Fetch {
             origin,
-            said: said.talk,
+            output: output.stderr,
         }
     }
 
@@ -180,28 +180,28 @@ impl CheckoutError {
             )
     }
 
-    fn said(&self) -> Option<&str> {
+    fn output(&self) -> Option<&str> {
         match self {
-            Self::NoSuchReference { said, .. }
-            | Self::Fetch { said, .. }
-            | Self::Submodules { said }
-            | Self::Broken { said, .. }
-            | Self::Patch { said, .. }
-            | Self::Hipify { said, .. }
-            | Self::Git { said, .. } => Some(said),
+            Self::NoSuchReference { output, .. }
+            | Self::Fetch { output, .. }
+            | Self::Submodules { output }
+            | Self::Broken { output, .. }
+            | Self::Patch { output, .. }
+            | Self::Hipify { output, .. }
+            | Self::Git { output, .. } => Some(output),
             _ => None,
         }
     }
 
     fn is_of_disk(&self) -> bool {
-        self.said()
-            .is_some_and(|said| FULL.iter().any(|words| said.contains(words)))
+        self.output()
+            .is_some_and(|output| FULL.iter().any(|words| output.contains(words)))
     }
 
     /// Converts the error into diagnostics.
     pub fn diagnostics(self) -> Vec<Diagnostic> {
         let is_of_disk = self.is_of_disk();
-        let notes: Vec<String> = self.said().map(last_lines).unwrap_or_default();
+        let notes: Vec<String> = self.output().map(last_lines).unwrap_or_default();
         let message = self.to_string();
         let with_help = |code, help: &str| Diagnostic::new(code, message.clone()).help(help);
         let found = match self {
@@ -277,8 +277,8 @@ impl CheckoutError {
 }
 
 /// Returns the last lines of a program's output.
-fn last_lines(said: &str) -> Vec<String> {
-    let lines: Vec<&str> = said.lines().collect();
+fn last_lines(output: &str) -> Vec<String> {
+    let lines: Vec<&str> = output.lines().collect();
     lines[lines.len().saturating_sub(SHOWN_LINES)..]
         .iter()
         .map(|&line| line.to_owned())
@@ -291,11 +291,11 @@ mod tests {
 
     #[test]
     fn a_full_disk_is_told_from_other_reasons_of_git() {
-        let fault = |said: &str| CheckoutError::Git {
+        let fault = |output: &str| CheckoutError::Git {
             command: "git checkout".to_owned(),
             repository: "third_party/a".to_owned(),
             status: ProcessStatus::Code(128),
-            said: said.to_owned(),
+            output: output.to_owned(),
         };
         let [other] = fault("fatal: unable to read tree")
             .diagnostics()
@@ -318,11 +318,11 @@ mod tests {
             Some("free some space, then run the same command again")
         );
         // A full disk is not the fault of the patch.
-        let said = "fatal: No space left on device".to_owned();
+        let output = "fatal: No space left on device".to_owned();
         let patch = CheckoutError::Patch {
             patch: "x".to_owned(),
             repository: String::new(),
-            said,
+            output,
         };
         assert!(!patch.is_of_input() && !patch.leaves_all_committed());
     }

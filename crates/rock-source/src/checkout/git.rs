@@ -52,32 +52,32 @@ const SETTINGS: [(&str, &str); 7] = [
 #[derive(Debug)]
 pub(super) struct StopFlag<'a> {
     signals: &'a Signals,
-    seen: Mutex<Option<StopSignal>>,
+    signal: Mutex<Option<StopSignal>>,
 }
 
 impl<'a> StopFlag<'a> {
     pub(super) fn new(signals: &'a Signals) -> Self {
         Self {
             signals,
-            seen: Mutex::new(None),
+            signal: Mutex::new(None),
         }
     }
 
     /// Returns the latest signal so far; once set, it stays set.
-    pub(super) fn wish(&self) -> Option<StopSignal> {
-        let mut seen = self
-            .seen
+    pub(super) fn requested(&self) -> Option<StopSignal> {
+        let mut signal = self
+            .signal
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
-        *seen = self.signals.take().or(*seen);
-        *seen
+        *signal = self.signals.take().or(*signal);
+        *signal
     }
 }
 
 /// Runs programs in the repositories of one checkout.
 #[derive(Debug)]
 pub(super) struct GitRunner<'a> {
-    folder: &'a Path,
+    directory: &'a Path,
     environment: &'a Environment,
     pub(super) stop: StopFlag<'a>,
 }
@@ -86,19 +86,19 @@ pub(super) struct GitRunner<'a> {
 #[derive(Debug)]
 pub(super) struct GitOutput {
     pub(super) status: ProcessStatus,
-    pub(super) output: Vec<u8>,
-    /// The end of its output on stderr.
-    pub(super) talk: String,
+    pub(super) stdout: Vec<u8>,
+    /// The end of stderr.
+    pub(super) stderr: String,
 }
 
 impl GitOutput {
-    pub(super) fn is_good(&self) -> bool {
+    pub(super) fn is_success(&self) -> bool {
         self.status == ProcessStatus::Code(0)
     }
 
-    /// Returns the output as one trimmed line.
+    /// Returns stdout as one trimmed line.
     pub(super) fn line(&self) -> String {
-        String::from_utf8_lossy(&self.output).trim().to_owned()
+        String::from_utf8_lossy(&self.stdout).trim().to_owned()
     }
 }
 
@@ -145,23 +145,23 @@ impl GitCall {
 
 impl<'a> GitRunner<'a> {
     pub(super) fn new(
-        folder: &'a Path,
+        directory: &'a Path,
         environment: &'a Environment,
         signals: &'a Signals,
     ) -> Self {
         Self {
-            folder,
+            directory,
             environment,
             stop: StopFlag::new(signals),
         }
     }
 
     /// Returns the directory of a repository.
-    pub(super) fn folder(&self, repository: &str) -> PathBuf {
+    pub(super) fn directory(&self, repository: &str) -> PathBuf {
         if repository.is_empty() {
-            self.folder.to_owned()
+            self.directory.to_owned()
         } else {
-            self.folder.join(repository)
+            self.directory.join(repository)
         }
     }
 
@@ -176,19 +176,19 @@ impl<'a> GitRunner<'a> {
         call: &GitCall,
         listen: &mut dyn FnMut(Option<&str>),
     ) -> Result<GitOutput, CheckoutError> {
-        if let Some(signal) = self.stop.wish() {
+        if let Some(signal) = self.stop.requested() {
             return Err(CheckoutError::Stopped(signal));
         }
-        let (mut output, mut talk, mut line) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut stdout, mut stderr, mut line) = (Vec::new(), Vec::new(), Vec::new());
         let mut is_stopped = false;
         let status = process::run(&self.invocation(call), GRACE, &mut |heard| {
             match heard {
-                ProcessEvent::Output(_) if output.len() > LARGEST_OUTPUT_BYTES => {}
-                ProcessEvent::Output(bytes) => output.extend_from_slice(bytes),
+                ProcessEvent::Output(_) if stdout.len() > LARGEST_OUTPUT_BYTES => {}
+                ProcessEvent::Output(bytes) => stdout.extend_from_slice(bytes),
                 ProcessEvent::Stderr(bytes) => {
-                    talk.extend_from_slice(bytes);
-                    if talk.len() > 2 * KEPT_BYTES {
-                        talk.drain(..talk.len() - KEPT_BYTES);
+                    stderr.extend_from_slice(bytes);
+                    if stderr.len() > 2 * KEPT_BYTES {
+                        stderr.drain(..stderr.len() - KEPT_BYTES);
                     }
                     for &byte in bytes {
                         if byte != b'\n' && byte != b'\r' {
@@ -203,14 +203,14 @@ impl<'a> GitRunner<'a> {
                 }
                 ProcessEvent::Tick => listen(None),
             }
-            is_stopped |= self.stop.wish().is_some();
-            if is_stopped || output.len() > LARGEST_OUTPUT_BYTES {
+            is_stopped |= self.stop.requested().is_some();
+            if is_stopped || stdout.len() > LARGEST_OUTPUT_BYTES {
                 Control::Terminate
             } else {
                 Control::Continue
             }
         })?;
-        if output.len() > LARGEST_OUTPUT_BYTES {
+        if stdout.len() > LARGEST_OUTPUT_BYTES {
             let command = call.argv.join(" ");
             let message = format!(
                 "`{command}` wrote more than {} MiB",
@@ -221,12 +221,12 @@ impl<'a> GitRunner<'a> {
                 fault.help("run it to see what it prints"),
             ]));
         }
-        match self.stop.wish() {
+        match self.stop.requested() {
             Some(signal) => Err(CheckoutError::Stopped(signal)),
             None => Ok(GitOutput {
                 status,
-                output,
-                talk: lines_of(&talk),
+                stdout,
+                stderr: lines_of(&stderr),
             }),
         }
     }
@@ -236,24 +236,24 @@ impl<'a> GitRunner<'a> {
     /// # Errors
     /// When the program cannot be started, fails, writes too much output, or a signal arrives.
     pub(super) fn succeed(&self, call: &GitCall) -> Result<GitOutput, CheckoutError> {
-        let said = self.run(call, &mut |_| ())?;
-        if said.is_good() {
-            Ok(said)
+        let output = self.run(call, &mut |_| ())?;
+        if output.is_success() {
+            Ok(output)
         } else {
-            Err(CheckoutError::git(call, said))
+            Err(CheckoutError::git(call, output))
         }
     }
 
     fn invocation(&self, call: &GitCall) -> Invocation {
-        let folder = if call.is_anywhere {
+        let directory = if call.is_anywhere {
             PathBuf::from("/")
         } else {
-            self.folder(&call.repository)
+            self.directory(&call.repository)
         };
         let mut set: std::collections::BTreeMap<String, String> =
             call.set.iter().cloned().collect();
         // If a repository is missing, git must not use the one around it.
-        if let Some(above) = folder.parent() {
+        if let Some(above) = directory.parent() {
             set.insert(
                 "GIT_CEILING_DIRECTORIES".into(),
                 above.display().to_string(),
@@ -290,10 +290,10 @@ impl<'a> GitRunner<'a> {
             argv: call.argv.clone(),
             set_env: set,
             remove_env: remove,
-            current_dir: folder,
+            current_dir: directory,
             mark: call
                 .is_long
-                .then(|| (MARK.to_owned(), self.folder.display().to_string())),
+                .then(|| (MARK.to_owned(), self.directory.display().to_string())),
             stderr: StderrTarget::Separate,
             ..Invocation::default()
         }
@@ -301,8 +301,8 @@ impl<'a> GitRunner<'a> {
 }
 
 /// Returns the text without progress lines that were overwritten.
-fn lines_of(talk: &[u8]) -> String {
-    let text = String::from_utf8_lossy(talk);
+fn lines_of(stderr: &[u8]) -> String {
+    let text = String::from_utf8_lossy(stderr);
     let lines = text.lines().map(|line| {
         line.rsplit('\r')
             .find(|part| !part.is_empty())
@@ -321,8 +321,8 @@ mod tests {
     #[test]
     fn output_at_the_limit_is_read_and_more_is_refused() {
         let (environment, signals) = (Environment::default(), Signals::default());
-        let folder = tempfile::tempdir().unwrap();
-        let git = GitRunner::new(folder.path(), &environment, &signals);
+        let directory = tempfile::tempdir().unwrap();
+        let git = GitRunner::new(directory.path(), &environment, &signals);
         let run = |bytes: usize| {
             let argv = ["/usr/bin/head", "-c", &bytes.to_string(), "/dev/zero"]
                 .map(str::to_owned)
@@ -336,7 +336,7 @@ mod tests {
             )
         };
         assert_eq!(
-            run(LARGEST_OUTPUT_BYTES).unwrap().output.len(),
+            run(LARGEST_OUTPUT_BYTES).unwrap().stdout.len(),
             LARGEST_OUTPUT_BYTES
         );
         let Err(CheckoutError::Refused(faults)) = run(LARGEST_OUTPUT_BYTES + 1) else {

@@ -12,24 +12,24 @@ use rock_sys as sys;
 
 impl CheckoutRun<'_, '_> {
     pub(super) fn hipify(&mut self, step: &CheckoutStep) -> Result<(), CheckoutError> {
-        if !sys::is_file(&self.git.folder("").join(HIPIFY_SCRIPT)) {
+        if !sys::is_file(&self.git.directory("").join(HIPIFY_SCRIPT)) {
             return Ok(());
         }
         for order in step.orders() {
             for call in self.calls(&order) {
                 // Python's bytecode cache would appear as new files.
-                let said = self.run(&call.with("PYTHONDONTWRITEBYTECODE", "1"))?;
-                if !said.is_good() {
+                let output = self.run(&call.with("PYTHONDONTWRITEBYTECODE", "1"))?;
+                if !output.is_success() {
                     let repositories = self.repositories();
                     self.run_all(&CheckoutStep::Discard { repositories })?;
                     let text = format!(
                         "{}\n{}",
-                        String::from_utf8_lossy(&said.output).trim_end(),
-                        said.talk
+                        String::from_utf8_lossy(&output.stdout).trim_end(),
+                        output.stderr
                     );
                     return Err(CheckoutError::Hipify {
-                        status: said.status,
-                        said: text.trim().to_owned(),
+                        status: output.status,
+                        output: text.trim().to_owned(),
                     });
                 }
             }
@@ -62,20 +62,20 @@ impl CheckoutRun<'_, '_> {
         Ok(!self
             .git
             .succeed(&GitCall::git(repository, &words))?
-            .output
+            .stdout
             .is_empty())
     }
 
     /// Records the changes of hipify in a separate index, to distinguish them from changes of the
     /// user. Returns whether there are any.
     fn leave_changed(&self, repository: &str) -> Result<bool, CheckoutError> {
-        let Some(git_folder) = repository::git_folder(&self.git.folder(repository)) else {
+        let Some(git_directory) = repository::git_directory(&self.git.directory(repository)) else {
             return Ok(false);
         };
         let is_changed = self.is_changed(repository)?;
         if is_changed {
-            let index = git_folder.join(HIPIFIED_INDEX);
-            sys::copy_atomic(&git_folder.join("index"), &index)?;
+            let index = git_directory.join(HIPIFIED_INDEX);
+            sys::copy_atomic(&git_directory.join("index"), &index)?;
             let add = GitCall::git(repository, &["add", "--all"])
                 .with("GIT_INDEX_FILE", index.display().to_string());
             self.succeed(&add)?;
@@ -126,7 +126,7 @@ impl CheckoutRun<'_, '_> {
             repository,
             &["diff", "--cached", "--quiet", "--ignore-submodules=all"],
         );
-        if self.git.run(&staged, &mut |_| ())?.is_good() {
+        if self.git.run(&staged, &mut |_| ())?.is_success() {
             return Ok(None);
         }
         let words = [

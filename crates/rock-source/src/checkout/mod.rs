@@ -62,7 +62,7 @@ pub enum CheckoutEvent<'a> {
     /// A program wrote a line to stderr.
     Line(&'a str),
     /// A diagnostic was reported.
-    Told(&'a Diagnostic),
+    Diagnostic(&'a Diagnostic),
     /// Time has passed without output.
     Tick,
 }
@@ -88,8 +88,8 @@ pub fn plan(
     environment: &Environment,
     signals: &Signals,
 ) -> Result<Vec<CheckoutStep>, CheckoutError> {
-    let git = GitRunner::new(&wanted.folder, environment, signals);
-    match worktree_status::look(&git, wanted)? {
+    let git = GitRunner::new(&wanted.directory, environment, signals);
+    match worktree_status::read_status(&git, wanted)? {
         WorktreeStatus::UpToDate(_) => Ok(Vec::new()),
         WorktreeStatus::Differs(facts) => {
             source::steps(wanted, &facts).map_err(CheckoutError::Refused)
@@ -106,17 +106,19 @@ pub fn check_out(
     wanted: &CheckoutSpec,
     environment: &Environment,
     signals: &Signals,
-    tell: &mut CheckoutListener<'_>,
+    listener: &mut CheckoutListener<'_>,
 ) -> Result<CheckoutResult, CheckoutError> {
-    let git = GitRunner::new(&wanted.folder, environment, signals);
+    let git = GitRunner::new(&wanted.directory, environment, signals);
     // A refused first checkout leaves the directory untouched.
-    let has_state = sys::exists(&wanted.folder.join(STATE));
-    if !has_state && let WorktreeStatus::Differs(facts) = worktree_status::look(&git, wanted)? {
+    let has_state = sys::exists(&wanted.directory.join(STATE));
+    if !has_state
+        && let WorktreeStatus::Differs(facts) = worktree_status::read_status(&git, wanted)?
+    {
         source::steps(wanted, &facts).map_err(CheckoutError::Refused)?;
     }
-    repository::exclude(&wanted.folder)?;
-    let lock = sys::try_lock(&wanted.folder.join(LOCK))?;
-    let _lock = lock.ok_or_else(|| CheckoutError::Busy(wanted.folder.clone()))?;
+    repository::exclude(&wanted.directory)?;
+    let lock = sys::try_lock(&wanted.directory.join(LOCK))?;
+    let _lock = lock.ok_or_else(|| CheckoutError::Busy(wanted.directory.clone()))?;
     let before = worktree_status::state(&git)?;
     if before
         .as_ref()
@@ -124,11 +126,11 @@ pub fn check_out(
     {
         recover::recover(&git)?;
     }
-    match worktree_status::look(&git, wanted)? {
+    match worktree_status::read_status(&git, wanted)? {
         WorktreeStatus::UpToDate(facts) => apply::confirm(&git, wanted, &facts),
         WorktreeStatus::Differs(facts) => {
             let steps = source::steps(wanted, &facts).map_err(CheckoutError::Refused)?;
-            apply::CheckoutRun::new(&git, wanted, facts, Mutex::new(tell)).all(&steps)
+            apply::CheckoutRun::new(&git, wanted, facts, Mutex::new(listener)).all(&steps)
         }
     }
 }

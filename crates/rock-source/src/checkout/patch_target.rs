@@ -22,7 +22,7 @@ pub struct PatchTargetOptions {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PatchTarget {
     /// The directory of the patch set.
-    pub(super) folder: PathBuf,
+    pub(super) directory: PathBuf,
     /// The name of the outer repository's directory in the set.
     pub(super) name: String,
 }
@@ -47,7 +47,7 @@ impl PatchTargetOptions {
             applied.filter(|_| self.patch_dir.is_none() && self.patch_set.is_none())
         {
             return Ok(PatchTarget {
-                folder: applied.folder.clone().into(),
+                directory: applied.directory.clone().into(),
                 name,
             });
         }
@@ -62,7 +62,7 @@ impl PatchTargetOptions {
             .clone()
             .unwrap_or_else(|| patch_sets::default_root(&name));
         Ok(PatchTarget {
-            folder: sys::real_path(&current_dir.join(root).join(set)),
+            directory: sys::real_path(&current_dir.join(root).join(set)),
             name,
         })
     }
@@ -78,12 +78,12 @@ mod tests {
 
     #[test]
     fn patches_are_saved_to_the_applied_set_or_one_named_after_the_ref() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = rock_sys::real_path(folder.path());
+        let directory = tempfile::tempdir().unwrap();
+        let root = rock_sys::real_path(directory.path());
         let repository = RepositoryCheckout {
             url: "https://example.com/audio".to_owned(),
             reference: "v1".to_owned(),
-            folder: "audio".into(),
+            directory: "audio".into(),
             patch_set: None,
         };
         let spec = CheckoutOptions::new(&root)
@@ -93,14 +93,14 @@ mod tests {
         let resolve = |options: &PatchTargetOptions, state: &CheckoutState| {
             options
                 .resolve(state, &root)
-                .map(|target| target.folder)
+                .map(|target| target.directory)
                 .map_err(|error| error.code.name)
         };
         let default = PatchTargetOptions::default();
         assert_eq!(resolve(&default, &state), Ok(root.join("patches/audio/v1")));
         state.patches = Some(PatchesRecord {
             set: "main".to_owned(),
-            folder: "/sets/main".to_owned(),
+            directory: "/sets/main".to_owned(),
             files: BTreeMap::new(),
         });
         assert_eq!(resolve(&default, &state), Ok(PathBuf::from("/sets/main")));

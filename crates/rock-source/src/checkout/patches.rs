@@ -12,8 +12,8 @@ use rock_sys::{self as sys, FileError};
 ///
 /// # Errors
 /// When the directory or a patch cannot be read.
-pub fn read_set(name: &str, folder: &Path) -> Result<PatchSet, FileError> {
-    let paths = sys::list_files(folder)?
+pub fn read_set(name: &str, directory: &Path) -> Result<PatchSet, FileError> {
+    let paths = sys::list_files(directory)?
         .unwrap_or_default()
         .into_iter()
         .map(|(path, _)| path);
@@ -22,8 +22,12 @@ pub fn read_set(name: &str, folder: &Path) -> Result<PatchSet, FileError> {
     let patches: Result<Vec<PatchFile>, FileError> = paths
         .into_par_iter()
         .map(|path| {
-            sys::hash_file(&folder.join(&path)).map(|(_, digest)| PatchFile { path, digest })
+            sys::hash_file(&directory.join(&path)).map(|(_, digest)| PatchFile { path, digest })
         })
         .collect();
-    Ok(PatchSet::new(name, &folder.display().to_string(), patches?))
+    Ok(PatchSet::new(
+        name,
+        &directory.display().to_string(),
+        patches?,
+    ))
 }

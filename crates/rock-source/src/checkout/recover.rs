@@ -23,13 +23,13 @@ const LOCKS: [&str; 6] = [
 /// Stops running processes and removes locks and incomplete clones that cannot be resumed. Files of
 /// the worktrees stay unchanged.
 pub(super) fn recover(git: &GitRunner<'_>) -> Result<(), CheckoutError> {
-    let folder = git.folder("");
-    sys::process::terminate_marked(MARK, &folder.display().to_string(), GRACE);
-    let Some(outer) = repository::git_folder(&folder) else {
+    let directory = git.directory("");
+    sys::process::terminate_marked(MARK, &directory.display().to_string(), GRACE);
+    let Some(outer) = repository::git_directory(&directory) else {
         return Ok(());
     };
     unlock(&outer)?;
-    for module in repository::module_folders(&folder)? {
+    for module in repository::module_directories(&directory)? {
         unlock(&module)?;
         // A clone has a head once it is complete. Without one it contains no work.
         let place = module.display().to_string();
@@ -44,14 +44,14 @@ pub(super) fn recover(git: &GitRunner<'_>) -> Result<(), CheckoutError> {
                 "HEAD^{commit}",
             ],
         );
-        if !git.run(&call, &mut |_| ())?.is_good() {
+        if !git.run(&call, &mut |_| ())?.is_success() {
             sys::remove(&module)?;
         }
     }
     // Their worktrees must be cloned again.
     for path in repository::submodules(git)? {
-        let submodule = folder.join(&path);
-        let is_lost = repository::git_folder(&submodule).is_some_and(|git| !sys::exists(&git));
+        let submodule = directory.join(&path);
+        let is_lost = repository::git_directory(&submodule).is_some_and(|git| !sys::exists(&git));
         if is_lost && sys::entry_names(&submodule)? == [".git"] {
             sys::remove(&submodule.join(".git"))?;
         }
@@ -59,11 +59,11 @@ pub(super) fn recover(git: &GitRunner<'_>) -> Result<(), CheckoutError> {
     Ok(())
 }
 
-fn unlock(git_folder: &Path) -> Result<(), FileError> {
+fn unlock(git_directory: &Path) -> Result<(), FileError> {
     for lock in LOCKS {
-        sys::remove(&git_folder.join(lock))?;
+        sys::remove(&git_directory.join(lock))?;
     }
-    let tags = git_folder.join("refs/tags");
+    let tags = git_directory.join("refs/tags");
     for name in sys::entry_names(&tags)?
         .iter()
         .filter(|name| name.starts_with("THEROCK_") && is_lock(name))
@@ -71,7 +71,7 @@ fn unlock(git_folder: &Path) -> Result<(), FileError> {
         sys::remove(&tags.join(name))?;
     }
     // Fetched but not indexed.
-    let packs = git_folder.join("objects/pack");
+    let packs = git_directory.join("objects/pack");
     for name in sys::entry_names(&packs)?
         .iter()
         .filter(|name| name.starts_with("tmp_"))

@@ -13,20 +13,20 @@ use rock_sys as sys;
 const EXCLUDED: &str = "/.rock/";
 
 /// Returns the git directory of a worktree: `.git`, or the target of the file of that name.
-pub(super) fn git_folder(folder: &Path) -> Option<PathBuf> {
-    let dot = folder.join(".git");
+pub(super) fn git_directory(directory: &Path) -> Option<PathBuf> {
+    let dot = directory.join(".git");
     if !sys::is_file(&dot) {
         return sys::exists(&dot).then_some(dot);
     }
     let text = sys::read_text(&dot, LARGEST_GIT_FILE_BYTES).ok()?;
-    Some(folder.join(text.strip_prefix("gitdir:")?.trim()))
+    Some(directory.join(text.strip_prefix("gitdir:")?.trim()))
 }
 
 /// Returns the commit of the head. A detached head is read from its file, otherwise git is called.
 pub(super) fn head(git: &GitRunner<'_>, repository: &str) -> Result<String, CheckoutError> {
-    let folder = git.folder(repository);
-    let text = git_folder(&folder)
-        .and_then(|folder| sys::read_text(&folder.join("HEAD"), LARGEST_GIT_FILE_BYTES).ok());
+    let directory = git.directory(repository);
+    let text = git_directory(&directory)
+        .and_then(|directory| sys::read_text(&directory.join("HEAD"), LARGEST_GIT_FILE_BYTES).ok());
     match text
         .map(|text| text.trim().to_owned())
         .filter(|text| is_commit_hash(text))
@@ -42,21 +42,21 @@ pub(super) fn head(git: &GitRunner<'_>, repository: &str) -> Result<String, Chec
 }
 
 /// Returns the reflog of the head; empty if it is missing or cannot be read.
-pub(super) fn reflog(folder: &Path) -> String {
-    let text = git_folder(folder)
-        .map(|folder| sys::read_bytes(&folder.join("logs/HEAD"), LARGEST_REFLOG_BYTES));
+pub(super) fn reflog(directory: &Path) -> String {
+    let text = git_directory(directory)
+        .map(|directory| sys::read_bytes(&directory.join("logs/HEAD"), LARGEST_REFLOG_BYTES));
     text.and_then(Result::ok)
         .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
         .unwrap_or_default()
 }
 
 /// Returns the operation in progress, if there is one.
-pub(super) fn session(folder: &Path) -> Option<GitOperation> {
-    let folder = git_folder(folder)?;
+pub(super) fn session(directory: &Path) -> Option<GitOperation> {
+    let directory = git_directory(directory)?;
     match () {
-        () if sys::exists(&folder.join("rebase-apply/applying")) => Some(GitOperation::Apply),
-        () if sys::exists(&folder.join("rebase-apply"))
-            || sys::exists(&folder.join("rebase-merge")) =>
+        () if sys::exists(&directory.join("rebase-apply/applying")) => Some(GitOperation::Apply),
+        () if sys::exists(&directory.join("rebase-apply"))
+            || sys::exists(&directory.join("rebase-merge")) =>
         {
             Some(GitOperation::Rebase)
         }
@@ -69,8 +69,8 @@ pub(super) fn submodules_of(
     git: &GitRunner<'_>,
     repository: &str,
 ) -> Result<Vec<(String, String)>, CheckoutError> {
-    let folder = git.folder(repository);
-    if !sys::is_file(&folder.join(".gitmodules")) {
+    let directory = git.directory(repository);
+    if !sys::is_file(&directory.join(".gitmodules")) {
         return Ok(Vec::new());
     }
     let words = [
@@ -82,16 +82,17 @@ pub(super) fn submodules_of(
         r"^submodule\..*\.path$",
     ];
     let call = GitCall::git(repository, &words);
-    let said = git.run(&call, &mut |_| ())?;
-    match said.status {
+    let output = git.run(&call, &mut |_| ())?;
+    match output.status {
         // There are no matching keys.
         sys::process::ProcessStatus::Code(1) => return Ok(Vec::new()),
-        _ if !said.is_good() => return Err(CheckoutError::git(&call, said)),
+        _ if !output.is_success() => return Err(CheckoutError::git(&call, output)),
         _ => {}
     }
-    let mut found = submodule_settings(&said.output);
+    let mut found = submodule_settings(&output.stdout);
     let is_there = |path: &str| {
-        without_dots(path).as_deref() == Some(path) && sys::exists(&folder.join(path).join(".git"))
+        without_dots(path).as_deref() == Some(path)
+            && sys::exists(&directory.join(path).join(".git"))
     };
     found.retain(|(_, path)| is_there(path));
     found.sort_by(|a, b| a.1.cmp(&b.1));
@@ -124,14 +125,14 @@ fn below(
 }
 
 /// Returns all git directories below `.git/modules`.
-pub(super) fn module_folders(folder: &Path) -> Result<Vec<PathBuf>, sys::FileError> {
+pub(super) fn module_directories(directory: &Path) -> Result<Vec<PathBuf>, sys::FileError> {
     let mut found = Vec::new();
-    let mut unseen: Vec<PathBuf> = git_folder(folder)
+    let mut unseen: Vec<PathBuf> = git_directory(directory)
         .map(|git| git.join("modules"))
         .into_iter()
         .collect();
-    while let Some(folder) = unseen.pop() {
-        for entry in sys::read_entries(&folder)? {
+    while let Some(directory) = unseen.pop() {
+        for entry in sys::read_entries(&directory)? {
             if entry.kind != sys::DirectoryEntryKind::Directory {
                 continue;
             }
@@ -148,8 +149,8 @@ pub(super) fn module_folders(folder: &Path) -> Result<Vec<PathBuf>, sys::FileErr
 }
 
 /// Excludes the directory of this program from git.
-pub(super) fn exclude(folder: &Path) -> Result<(), sys::FileError> {
-    let Some(git) = git_folder(folder) else {
+pub(super) fn exclude(directory: &Path) -> Result<(), sys::FileError> {
+    let Some(git) = git_directory(directory) else {
         return Ok(());
     };
     // A linked worktree uses the excludes of the main repository.
@@ -179,8 +180,8 @@ mod tests {
 
     #[test]
     fn a_reflog_at_the_limit_is_read_and_a_larger_one_is_not() {
-        let folder = tempfile::tempdir().unwrap();
-        let logs = folder.path().join(".git/logs");
+        let directory = tempfile::tempdir().unwrap();
+        let logs = directory.path().join(".git/logs");
         sys::create_directory(&logs).unwrap();
         let read = |bytes: u64| {
             let head = tempfile::Builder::new()
@@ -189,7 +190,7 @@ mod tests {
                 .tempfile_in(&logs)
                 .unwrap();
             head.as_file().set_len(bytes).unwrap();
-            reflog(folder.path()).len() as u64
+            reflog(directory.path()).len() as u64
         };
         assert_eq!(read(LARGEST_REFLOG_BYTES), LARGEST_REFLOG_BYTES);
         assert_eq!(read(LARGEST_REFLOG_BYTES + 1), 0);

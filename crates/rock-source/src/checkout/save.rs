@@ -74,7 +74,7 @@ pub enum PatchFileChange {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SavedPatches {
     /// The directory of the patch set.
-    pub folder: PathBuf,
+    pub directory: PathBuf,
     /// The number of patches that the commits produce.
     pub patches: usize,
     /// The differences from the existing set, by path below its directory.
@@ -111,13 +111,13 @@ impl SavedPatches {
             return Ok(());
         }
         let differ = if count == 1 { "differs" } else { "differ" };
-        let folder = self.folder.display().to_string();
+        let directory = self.directory.display().to_string();
         let message = format!(
-            "{} in `{folder}` {differ} from the commits",
+            "{} in `{directory}` {differ} from the commits",
             counted(count, "file")
         );
         Err(Diagnostic::new(&codes::PATCHES_DIFFER, message)
-            .at(Location::File(folder.into()), "")
+            .at(Location::File(directory.into()), "")
             .help("run the same command without `--check`"))
     }
 }
@@ -128,21 +128,21 @@ impl SavedPatches {
 /// When the directory is not a completed checkout, another run uses it, a tag is missing, or there
 /// are commits without a patch, such as merges.
 pub fn create_patches(
-    folder: &Path,
+    directory: &Path,
     target: &PatchTargetOptions,
     environment: &Environment,
     signals: &Signals,
 ) -> Result<PendingPatches, CheckoutError> {
-    let git = GitRunner::new(folder, environment, signals);
+    let git = GitRunner::new(directory, environment, signals);
     let state = worktree_status::state(&git)?
-        .ok_or_else(|| CheckoutError::NoCheckout(folder.to_owned()))?;
+        .ok_or_else(|| CheckoutError::NoCheckout(directory.to_owned()))?;
     let target = target
         .resolve(&state, &environment.current_dir)
         .map_err(|error| CheckoutError::Refused(vec![error]))?;
-    let lock =
-        sys::try_lock(&folder.join(LOCK))?.ok_or_else(|| CheckoutError::Busy(folder.to_owned()))?;
+    let lock = sys::try_lock(&directory.join(LOCK))?
+        .ok_or_else(|| CheckoutError::Busy(directory.to_owned()))?;
     if state.outcome != CheckoutOutcome::Done {
-        let message = format!("the checkout in `{}` did not complete", folder.display());
+        let message = format!("the checkout in `{}` did not complete", directory.display());
         let help = "run `rock-matrix source checkout` again first: patches may not be applied yet";
         return Err(CheckoutError::Refused(vec![
             Diagnostic::new(&codes::UNDER_WAY, message).help(help),
@@ -152,7 +152,7 @@ pub fn create_patches(
     if state.submodules {
         repositories.extend(repository::submodules(&git)?);
     }
-    let scratch = folder.join(MADE);
+    let scratch = directory.join(MADE);
     sys::remove(&scratch)?;
     start_threads();
     let made: Vec<_> = repositories
@@ -180,7 +180,7 @@ pub fn create_patches(
             }
         })
         .collect();
-    compare(all, &places, target.folder, lock)
+    compare(all, &places, target.directory, lock)
 }
 
 /// Compares the new files with the existing ones in the target.
@@ -231,7 +231,7 @@ fn compare(
         );
     }
     let saved = SavedPatches {
-        folder: target,
+        directory: target,
         patches: files.len(),
         changes,
         warnings,
@@ -251,7 +251,7 @@ impl PendingPatches {
     /// When the set cannot be written; the old set is then unchanged.
     pub fn write(self) -> Result<SavedPatches, CheckoutError> {
         if !self.saved.changes.is_empty() {
-            let staging = DirectorySwap::begin(&self.saved.folder, || ())?.stage()?;
+            let staging = DirectorySwap::begin(&self.saved.directory, || ())?.stage()?;
             for path in &self.kept {
                 staging.keep(path)?;
             }
@@ -309,12 +309,12 @@ fn of_repository(
             "run `rock-matrix source checkout` again, with `--discard-commits` only once the commits are kept elsewhere",
         )));
     };
-    let said = git.succeed(&GitCall::git(
+    let output = git.succeed(&GitCall::git(
         path,
         &["rev-list", "--parents", &head, "--not", &upstream],
     ))?;
-    let line = CommitRange::new(&String::from_utf8_lossy(&said.output), &upstream, &head).map_err(
-        |fault| match fault {
+    let line = CommitRange::new(&String::from_utf8_lossy(&output.stdout), &upstream, &head)
+        .map_err(|fault| match fault {
             crate::NoLine::Merge(commit) => {
                 let message = format!(
                     "commit {} of {} is a merge commit",
@@ -336,8 +336,7 @@ fn of_repository(
                         .help("check out commits above the checked-out ones, then save again"),
                 )
             }
-        },
-    )?;
+        })?;
     let (base, hipified) = line.split(hipify.as_deref());
     if hipify.is_some() && hipified.is_none() {
         let message = format!(
@@ -354,10 +353,10 @@ fn of_repository(
         (PatchStage::Hipified, hipified.flatten()),
     ] {
         let Some((above, last)) = range else { continue };
-        let folder = scratch.join(stage.folder());
-        sys::create_directory(&folder)?;
+        let directory = scratch.join(stage.directory());
+        sys::create_directory(&directory)?;
         let (output, above) = (
-            format!("--output-directory={}", folder.display()),
+            format!("--output-directory={}", directory.display()),
             format!("^{above}"),
         );
         let words = [
@@ -368,10 +367,10 @@ fn of_repository(
         ]
         .concat();
         git.succeed(&GitCall::git(path, &words))?;
-        for name in sys::entry_names(&folder)? {
-            let bytes = sys::read_bytes(&folder.join(&name), LARGEST_PATCH_BYTES)?;
+        for name in sys::entry_names(&directory)? {
+            let bytes = sys::read_bytes(&directory.join(&name), LARGEST_PATCH_BYTES)?;
             made.files
-                .insert(format!("{place}/{}/{name}", stage.folder()), bytes);
+                .insert(format!("{place}/{}/{name}", stage.directory()), bytes);
         }
     }
     Ok(made)
@@ -386,8 +385,8 @@ fn tags(git: &GitRunner<'_>, path: &str) -> Result<[Option<String>; 2], Checkout
         &names[0],
         &names[1],
     ];
-    let said = git.succeed(&GitCall::git(path, &words))?;
-    let text = String::from_utf8_lossy(&said.output).into_owned();
+    let output = git.succeed(&GitCall::git(path, &words))?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
     Ok(names.map(|name| {
         let found = text.lines().find_map(|line| line.strip_suffix(&name));
         found.map(|commit| commit.trim().to_owned())
@@ -403,8 +402,8 @@ mod tests {
 
     #[test]
     fn a_patch_at_the_limit_is_compared_and_a_larger_one_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let patches = folder.path().join("torch/base");
+        let directory = tempfile::tempdir().unwrap();
+        let patches = directory.path().join("torch/base");
         sys::create_directory(&patches).unwrap();
         let compared = |bytes: u64| {
             let patch = tempfile::Builder::new()
@@ -414,7 +413,9 @@ mod tests {
                 .unwrap();
             patch.as_file().set_len(bytes).unwrap();
             let files = BTreeMap::from([("torch/base/0001-a.patch".to_owned(), b"other".to_vec())]);
-            let lock = sys::try_lock(&folder.path().join("lock")).unwrap().unwrap();
+            let lock = sys::try_lock(&directory.path().join("lock"))
+                .unwrap()
+                .unwrap();
             let made = RepositoryPatches {
                 files,
                 warnings: Vec::new(),
@@ -422,7 +423,7 @@ mod tests {
             compare(
                 made,
                 &BTreeSet::from(["torch"]),
-                folder.path().to_owned(),
+                directory.path().to_owned(),
                 lock,
             )
             .map(|unsaved| unsaved.saved.changes.len())

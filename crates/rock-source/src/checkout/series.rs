@@ -13,7 +13,7 @@ use super::repository;
 use crate::codes::checkout as codes;
 use crate::{CheckoutStep, CommandPlace, PatchSet, PatchStage};
 use rock_bytes::start_threads;
-use rock_diagnostic::{Diagnostic, Location as Spot};
+use rock_diagnostic::{Diagnostic, Location};
 use rock_sys as sys;
 
 impl CheckoutRun<'_, '_> {
@@ -53,15 +53,15 @@ impl CheckoutRun<'_, '_> {
                 );
                 let fault = Diagnostic::new(&codes::OTHER_REPOSITORY_NAME, message).help(help);
                 return Err(CheckoutError::Refused(vec![
-                    fault.at(Spot::File(set.folder.as_str().into()), ""),
+                    fault.at(Location::File(set.directory.as_str().into()), ""),
                 ]));
             } else {
                 let message =
                     format!("no repository is named `{path}`, so its patches are not applied");
-                let folder = format!("{}/{path}/{}", set.folder, stage.folder());
-                self.say(CheckoutEvent::Told(
+                let directory = format!("{}/{path}/{}", set.directory, stage.directory());
+                self.report(CheckoutEvent::Diagnostic(
                     &Diagnostic::new(&codes::IDLE_PATCHES, message)
-                        .at(Spot::File(folder.into()), "")
+                        .at(Location::File(directory.into()), "")
                         .help("move the directory to the path of the submodule, or remove it"),
                 ));
             }
@@ -75,17 +75,17 @@ impl CheckoutRun<'_, '_> {
     }
 
     fn apply(&self, call: &GitCall, patches: &[&str], set: &PatchSet) -> Result<(), CheckoutError> {
-        let said = self.run(call)?;
-        if said.is_good() {
+        let output = self.run(call)?;
+        if output.is_success() {
             return Ok(());
         }
-        let folder = self.git.folder(&call.repository);
-        let number = repository::git_folder(&folder).and_then(|git| next_patch(&git));
+        let directory = self.git.directory(&call.repository);
+        let number = repository::git_directory(&directory).and_then(|git| next_patch(&git));
         // A file may contain several patches; then the number counts patches, not files.
         let patch = number
             .and_then(|number| patches.get(number.checked_sub(1)?))
             .or(patches.first());
-        if repository::session(&folder).is_some() {
+        if repository::session(&directory).is_some() {
             // Options before the word `am` set the committer, which `--abort` needs too.
             let before = call.argv.iter().take_while(|word| *word != "am").cloned();
             let argv = before
@@ -98,17 +98,21 @@ impl CheckoutRun<'_, '_> {
         }
         Err(CheckoutError::Patch {
             patch: patch
-                .map(|patch| format!("{}/{patch}", set.folder))
+                .map(|patch| format!("{}/{patch}", set.directory))
                 .unwrap_or_default(),
             repository: call.repository.clone(),
-            said: said.talk,
+            output: output.stderr,
         })
     }
 }
 
 /// Returns the number of the patch that `git am` stopped at, from 1.
-fn next_patch(git_folder: &Path) -> Option<usize> {
-    let text = sys::read_text(&git_folder.join("rebase-apply/next"), LARGEST_SERIES_BYTES).ok()?;
+fn next_patch(git_directory: &Path) -> Option<usize> {
+    let text = sys::read_text(
+        &git_directory.join("rebase-apply/next"),
+        LARGEST_SERIES_BYTES,
+    )
+    .ok()?;
     text.trim().parse().ok()
 }
 
@@ -118,11 +122,12 @@ mod tests {
 
     #[test]
     fn the_number_of_a_patch_is_read_up_to_the_limit() {
-        let folder = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
         let read = |bytes: u64| {
             let text = format!("{:<1$}", 12, usize::try_from(bytes).unwrap());
-            sys::write_atomic(&folder.path().join("rebase-apply/next"), text.as_bytes()).unwrap();
-            next_patch(folder.path())
+            sys::write_atomic(&directory.path().join("rebase-apply/next"), text.as_bytes())
+                .unwrap();
+            next_patch(directory.path())
         };
         assert_eq!(
             (read(LARGEST_SERIES_BYTES), read(LARGEST_SERIES_BYTES + 1)),

@@ -12,14 +12,14 @@ use rock_sys::{Environment, Signals};
 /// # Errors
 /// When the commit cannot be fetched, git fails, or a signal arrives.
 pub fn fetch_files(
-    folder: &Path,
+    directory: &Path,
     origin: &str,
     reference: &str,
     files: &[&str],
     environment: &Environment,
     signals: &Signals,
 ) -> Result<(), CheckoutError> {
-    let git = GitRunner::new(folder, environment, signals);
+    let git = GitRunner::new(directory, environment, signals);
     git.succeed(&GitCall::git("", &["init", "--quiet"]))?;
     git.succeed(&GitCall::git("", &["remote", "add", "origin", origin]))?;
     let words = [
@@ -31,9 +31,9 @@ pub fn fetch_files(
         "origin",
         reference,
     ];
-    let said = git.run(&GitCall::git("", &words).long(), &mut |_| ())?;
-    if !said.is_good() {
-        return Err(CheckoutError::fetch(origin, reference, said));
+    let output = git.run(&GitCall::git("", &words).long(), &mut |_| ())?;
+    if !output.is_success() {
+        return Err(CheckoutError::fetch(origin, reference, output));
     }
     let patterns = files.iter().map(|file| format!("/{file}"));
     let words = ["git", "sparse-checkout", "set", "--no-cone"]

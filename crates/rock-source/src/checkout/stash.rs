@@ -18,17 +18,17 @@ impl CheckoutRun<'_, '_> {
     /// Saves uncommitted changes in a commit under a ref, and reports a warning.
     pub(super) fn save(&self, repositories: &[String]) -> Result<(), CheckoutError> {
         for path in repositories {
-            let Some(git_folder) = repository::git_folder(&self.git.folder(path)) else {
+            let Some(git_directory) = repository::git_directory(&self.git.directory(path)) else {
                 continue;
             };
-            let index = git_folder.join(SAVED_INDEX);
-            if sys::is_file(&git_folder.join("index")) {
-                sys::copy_atomic(&git_folder.join("index"), &index)?;
+            let index = git_directory.join(SAVED_INDEX);
+            if sys::is_file(&git_directory.join("index")) {
+                sys::copy_atomic(&git_directory.join("index"), &index)?;
             }
             let staged = |words: &[&str]| {
                 let call =
                     GitCall::git(path, words).with("GIT_INDEX_FILE", index.display().to_string());
-                self.succeed(&call).map(|said| said.line())
+                self.succeed(&call).map(|output| output.line())
             };
             staged(&["add", "--all"])?;
             let tree = staged(&["write-tree"])?;
@@ -60,7 +60,7 @@ impl CheckoutRun<'_, '_> {
             let help = format!(
                 "run `git show --stat {reference}` to check whether some of them are yours"
             );
-            self.say(CheckoutEvent::Told(
+            self.report(CheckoutEvent::Diagnostic(
                 &Diagnostic::new(&codes::CHANGES_KEPT, message).help(help),
             ));
         }

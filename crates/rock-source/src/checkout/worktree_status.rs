@@ -9,7 +9,7 @@ use super::limits::{LARGEST_STATE_BYTES, MOST_ABOVE};
 use super::repository;
 use super::{HIPIFIED_INDEX, STATE};
 use crate::{
-    CheckoutFacts, CheckoutOutcome, CheckoutSpec, CheckoutState, FolderKind, FoundRepository,
+    CheckoutFacts, CheckoutOutcome, CheckoutSpec, CheckoutState, DirectoryKind, FoundRepository,
     GitStatus, LocalCommit, RepositoryRecord, commit_of, is_up_to_date, known_commit, made_by_us,
 };
 use rock_bytes::start_threads;
@@ -23,7 +23,7 @@ pub(super) enum WorktreeStatus {
 
 /// Reads the state file of the last checkout.
 pub(super) fn state(git: &GitRunner<'_>) -> Result<Option<CheckoutState>, CheckoutError> {
-    let path = git.folder("").join(STATE);
+    let path = git.directory("").join(STATE);
     if !sys::exists(&path) {
         return Ok(None);
     }
@@ -34,13 +34,13 @@ pub(super) fn state(git: &GitRunner<'_>) -> Result<Option<CheckoutState>, Checko
 }
 
 /// Reads the current state and compares it with the desired one.
-pub(super) fn look(
+pub(super) fn read_status(
     git: &GitRunner<'_>,
     wanted: &CheckoutSpec,
 ) -> Result<WorktreeStatus, CheckoutError> {
     let state = state(git)?;
     let mut facts = CheckoutFacts {
-        folder: folder_kind(git, state.as_ref())?,
+        directory: directory_kind(git, state.as_ref())?,
         state,
         ..CheckoutFacts::default()
     };
@@ -51,7 +51,7 @@ pub(super) fn look(
         .filter(|state| state.outcome == CheckoutOutcome::Done)
     {
         let is_same = CheckoutState::begun(wanted, None).makes_the_same_as(state);
-        let ask = || {
+        let query = || {
             if is_same && facts.remote.is_none() {
                 remote(git, wanted).map(Some)
             } else {
@@ -59,56 +59,56 @@ pub(super) fn look(
             }
         };
         start_threads();
-        let (found, asked) = rayon::join(|| recorded(git, state), ask);
+        let (found, remote) = rayon::join(|| recorded(git, state), query);
         facts.repositories = found?;
-        facts.remote = asked?.or(facts.remote);
+        facts.remote = remote?.or(facts.remote);
         if is_up_to_date(wanted, state, &facts.repositories, facts.remote.as_deref()) {
             return Ok(WorktreeStatus::UpToDate(facts));
         }
     }
-    if facts.folder == FolderKind::Repository {
+    if facts.directory == DirectoryKind::Repository {
         facts.repositories = everything(git, facts.state.as_ref(), &facts.repositories)?;
     }
-    facts.has_identity = has_identity(git, facts.folder)?;
+    facts.has_identity = has_identity(git, facts.directory)?;
     Ok(WorktreeStatus::Differs(facts))
 }
 
-fn folder_kind(
+fn directory_kind(
     git: &GitRunner<'_>,
     state: Option<&CheckoutState>,
-) -> Result<FolderKind, CheckoutError> {
-    let folder = git.folder("");
-    if repository::git_folder(&folder).is_some_and(|git| sys::exists(&git.join("HEAD"))) {
-        return Ok(FolderKind::Repository);
+) -> Result<DirectoryKind, CheckoutError> {
+    let directory = git.directory("");
+    if repository::git_directory(&directory).is_some_and(|git| sys::exists(&git.join("HEAD"))) {
+        return Ok(DirectoryKind::Repository);
     }
-    let names = sys::entry_names(&folder)?;
+    let names = sys::entry_names(&directory)?;
     Ok(match names.as_slice() {
-        [] => FolderKind::Empty,
-        _ if state.is_some() || names == [".rock"] => FolderKind::Begun,
-        _ => FolderKind::Other,
+        [] => DirectoryKind::Empty,
+        _ if state.is_some() || names == [".rock"] => DirectoryKind::Begun,
+        _ => DirectoryKind::Other,
     })
 }
 
 /// Returns the commit that the ref resolves to in the remote repository.
 fn remote(git: &GitRunner<'_>, wanted: &CheckoutSpec) -> Result<String, CheckoutError> {
     let peeled = format!("{}^{{}}", wanted.reference);
-    let said = git.run(
+    let output = git.run(
         &GitCall::git(
             "",
             &["ls-remote", &wanted.origin, &wanted.reference, &peeled],
         ),
         &mut |_| (),
     )?;
-    if !said.is_good() {
+    if !output.is_success() {
         return Err(CheckoutError::Fetch {
             origin: wanted.origin.clone(),
-            said: said.talk,
+            output: output.stderr,
         });
     }
-    commit_of(&wanted.reference, &said.output).ok_or_else(|| CheckoutError::NoSuchReference {
+    commit_of(&wanted.reference, &output.stdout).ok_or_else(|| CheckoutError::NoSuchReference {
         origin: wanted.origin.clone(),
         reference: wanted.reference.clone(),
-        said: said.talk,
+        output: output.stderr,
     })
 }
 
@@ -131,8 +131,8 @@ pub(super) fn status(
     git: &GitRunner<'_>,
     record: &RepositoryRecord,
 ) -> Result<Option<FoundRepository>, CheckoutError> {
-    let folder = git.folder(&record.path);
-    let Some(git_folder) = repository::git_folder(&folder) else {
+    let directory = git.directory(&record.path);
+    let Some(git_directory) = repository::git_directory(&directory) else {
         return Ok(None);
     };
     let words = [
@@ -145,31 +145,31 @@ pub(super) fn status(
         "--ignore-submodules=all",
     ];
     let mut call = GitCall::git(&record.path, &words);
-    let index = git_folder.join(HIPIFIED_INDEX);
+    let index = git_directory.join(HIPIFIED_INDEX);
     let is_left_changed = record.is_left_changed && sys::exists(&index);
     if is_left_changed {
         call = call.with("GIT_INDEX_FILE", index.display().to_string());
     }
-    let said = git.run(&call, &mut |_| ())?;
-    if !said.is_good() {
-        let is_broken = !record.path.is_empty() && said.talk.contains("not a git repository");
+    let output = git.run(&call, &mut |_| ())?;
+    if !output.is_success() {
+        let is_broken = !record.path.is_empty() && output.stderr.contains("not a git repository");
         return Err(if is_broken {
             CheckoutError::Broken {
                 path: record.path.clone(),
-                said: said.talk,
+                output: output.stderr,
             }
         } else {
-            CheckoutError::git(&call, said)
+            CheckoutError::git(&call, output)
         });
     }
-    let status = GitStatus::parse(&said.output);
+    let status = GitStatus::parse(&output.stdout);
     let mut changes = if is_left_changed {
         status.changed.clone()
     } else {
         status.uncommitted()
     };
     changes.retain(|path| !(record.path.is_empty() && path.starts_with(".rock/")));
-    let session = repository::session(&folder);
+    let session = repository::session(&directory);
     Ok(Some(FoundRepository {
         path: record.path.clone(),
         status,
@@ -202,11 +202,12 @@ pub(super) fn everything(
             path,
             ..RepositoryRecord::default()
         });
-        let seen = known
+        let known_status = known
             .iter()
             .find(|found| found.path == record.path)
             .cloned();
-        let Some(mut found) = seen.map_or_else(|| status(git, &record), |seen| Ok(Some(seen)))?
+        let Some(mut found) =
+            known_status.map_or_else(|| status(git, &record), |found| Ok(Some(found)))?
         else {
             return Ok(None);
         };
@@ -238,7 +239,7 @@ fn above(
     else {
         return Ok(Vec::new());
     };
-    let reflog = repository::reflog(&git.folder(&found.path));
+    let reflog = repository::reflog(&git.directory(&found.path));
     let ours = made_by_us(&reflog);
     if ours.contains(head) {
         return Ok(Vec::new());
@@ -258,8 +259,8 @@ fn above(
     );
     words.extend(ours.iter().rev().take(1000));
     words.extend(["--remotes", "--exclude=THEROCK_*", "--tags"]);
-    let said = git.succeed(&GitCall::git(&found.path, &words))?;
-    let text = String::from_utf8_lossy(&said.output).into_owned();
+    let output = git.succeed(&GitCall::git(&found.path, &words))?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let line = |line: &str| {
         let (hash, subject) = line.split_once(' ').unwrap_or((line, ""));
         LocalCommit {
@@ -271,12 +272,12 @@ fn above(
 }
 
 /// Returns whether a committer is configured in git.
-fn has_identity(git: &GitRunner<'_>, folder: FolderKind) -> Result<bool, CheckoutError> {
+fn has_identity(git: &GitRunner<'_>, directory: DirectoryKind) -> Result<bool, CheckoutError> {
     // A repository that does not exist yet has no configuration.
-    let is_anywhere = folder != FolderKind::Repository;
+    let is_anywhere = directory != DirectoryKind::Repository;
     let call = GitCall {
         is_anywhere,
         ..GitCall::git("", &["var", "GIT_COMMITTER_IDENT"])
     };
-    Ok(git.run(&call, &mut |_| ())?.is_good())
+    Ok(git.run(&call, &mut |_| ())?.is_success())
 }

@@ -113,9 +113,7 @@ fn check_name_and_version(
                 label(name.version())
             );
             let help = name.label().map(|label| {
-                format!(
-                    "set both with `rock-matrix wheel label WHEEL --local {label} --replace --out DIR`"
-                )
+                format!("set both with `rock-matrix wheel label WHEEL {label} --replace --out DIR`")
             });
             let finding = findings.member(&codes::VERSION_MISMATCH, &member, message);
             findings.push(

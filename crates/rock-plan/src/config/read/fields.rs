@@ -521,8 +521,8 @@ impl ConfigReader<'_> {
                 );
             } else if pattern.contains('/') || pattern.contains("**") {
                 let message = format!(
-                    "`{pattern}` matches tags with `/`, but the workflow publishes into a folder \
-                     named after the tag"
+                    "`{pattern}` matches tags with `/`, but the workflow publishes into a \
+                     directory named after the tag"
                 );
                 self.fault(
                     &release::BAD_TAG,

@@ -3,10 +3,9 @@
 //! **Invariant:** a value of the command line replaces the one in the file; a release type only
 //! adds values that the file does not have.
 
-use super::super::AxisOverrides;
 use super::{ConfigReader, text};
 use crate::codes::matrix as codes;
-use crate::config::KeyLocations;
+use crate::config::{AxisOverrides, KeyLocations};
 use rock_compat::rows::ReleaseTypeRow;
 use rock_diagnostic::{
     Span,
@@ -14,9 +13,12 @@ use rock_diagnostic::{
 };
 use rock_yaml::{MapKey, Node, NodeValue, Scalar};
 
-/// Inserts the values of the command line into a tree with defaults. Their locations are those of
-/// the arguments.
-pub(super) fn give(whole: &mut Node, given: &AxisOverrides, places: &mut KeyLocations) {
+/// Inserts the overrides into a tree with defaults. Their locations are those of the arguments.
+pub(super) fn apply_overrides(
+    whole: &mut Node,
+    overrides: &AxisOverrides,
+    places: &mut KeyLocations,
+) {
     let NodeValue::Map(entries) = &mut whole.value else {
         return;
     };
@@ -26,11 +28,11 @@ pub(super) fn give(whole: &mut Node, given: &AxisOverrides, places: &mut KeyLoca
         places.replace(path, span.clone());
         span
     };
-    if let Some(word) = &given.release_type {
+    if let Some(word) = &overrides.release_type {
         let span = locate(0, "release-type");
         put(entries, "release-type", scalar(word, &span));
     }
-    if let Some(families) = &given.gfx {
+    if let Some(families) = &overrides.gfx {
         match axes_with(entries, "gfx") {
             Some(axes) => {
                 let span = locate(1, "axes.gfx");
@@ -42,7 +44,7 @@ pub(super) fn give(whole: &mut Node, given: &AxisOverrides, places: &mut KeyLoca
             }
         }
     }
-    if let Some(families) = &given.test_families
+    if let Some(families) = &overrides.test_families
         && let Some(Node {
             value: NodeValue::Map(fields),
             ..
@@ -51,7 +53,7 @@ pub(super) fn give(whole: &mut Node, given: &AxisOverrides, places: &mut KeyLoca
         let span = locate(2, "test.families");
         put(fields, "families", list(families, &span));
     }
-    for (number, (name, values)) in given.axes.iter().enumerate() {
+    for (number, (name, values)) in overrides.axes.iter().enumerate() {
         if let Some(Node {
             value: NodeValue::Map(axes),
             ..
@@ -182,7 +184,7 @@ impl ConfigReader<'_> {
                 value: NodeValue::Map(vars),
                 ..
             }) = node_mut(entries, "vars")
-            && (self.lookups.given.release_type.is_some()
+            && (self.lookups.overrides.release_type.is_some()
                 || !vars.iter().any(|(key, _)| key.text == "release-type"))
         {
             put(vars, "release-type", scalar(word, &node.span));

@@ -386,8 +386,8 @@ const SOURCE: RecordShape = RecordShape {
             "path",
             Shape::Text,
             "",
-            "A folder on this machine to copy; relative to the directory in which rock-matrix is \
-             called.",
+            "A directory on this machine to copy; relative to the directory in which rock-matrix \
+             is called.",
         ),
         field(
             "project",
@@ -429,8 +429,8 @@ const SOURCE: RecordShape = RecordShape {
             "sparse",
             Shape::Text,
             "\"\"",
-            "With `git`: the only folder to check out, with the files in its parent folders. \
-             Default: everything.",
+            "With `git`: the only directory to check out, with the files in its parent \
+             directories. Default: everything.",
         ),
         field(
             "env",
@@ -449,7 +449,7 @@ const EDIT: RecordShape = RecordShape {
             "file",
             Shape::Text,
             "",
-            "A file to edit, relative to the job's folder.",
+            "A file to edit, relative to the job directory.",
         ),
         field(
             "find",
@@ -493,7 +493,7 @@ const EDIT: RecordShape = RecordShape {
             "remove",
             TEXT_LIST,
             "[]",
-            "Paths to remove instead, relative to the job's folder.",
+            "Paths to remove instead, relative to the job directory.",
         ),
     ],
 };

@@ -37,7 +37,7 @@ pub(super) const STEP: RecordShape = RecordShape {
             "inputs",
             TEXT_LIST,
             "[]",
-            "Files and folders that it reads: absolute, or relative to the directory in which \
+            "Files and directories that it reads: absolute, or relative to the directory in which \
              rock-matrix is called.",
         ),
         field(
@@ -56,21 +56,21 @@ pub(super) const STEP: RecordShape = RecordShape {
             "place",
             Shape::Record(&PLACE),
             "",
-            "Instead of `argv`: files to place in folders of an environment, all or none.",
+            "Instead of `argv`: files to place in directories of an environment, all or none.",
         ),
         field("env", ENV, "{}", "Environment variables of this step."),
         field(
             "cwd",
             Shape::Text,
             "\"\"",
-            "Working folder, relative to the job's folder.",
+            "Working directory, relative to the job directory.",
         ),
         field("timeout-min", Shape::Integer, "", "Time limit in minutes."),
         field(
             "clean",
             TEXT_LIST,
             "[]",
-            "Paths to remove first, relative to the job's folder.",
+            "Paths to remove first, relative to the job directory.",
         ),
         field(
             "outdated",
@@ -100,14 +100,14 @@ const PLACE: RecordShape = RecordShape {
         needed(
             "into",
             Shape::Text,
-            "The target folder: absolute, or relative to the directory in which rock-matrix is \
+            "The target directory: absolute, or relative to the directory in which rock-matrix is \
              called.",
         ),
         field(
             "holds",
             Shape::Text,
             "\"\"",
-            "A glob that must match in the target folder.",
+            "A glob that must match in the target directory.",
         ),
         needed(
             "rows",
@@ -124,9 +124,9 @@ const PLACE_ROW: RecordShape = RecordShape {
         needed(
             "from",
             Shape::Text,
-            "A glob, relative to the job's folder; a folder is placed as a whole.",
+            "A glob, relative to the job directory; a directory is placed as a whole.",
         ),
-        needed("to", TEXT_LIST, "Folders, relative to `into`."),
+        needed("to", TEXT_LIST, "Directories, relative to `into`."),
         field(
             "one",
             Shape::Boolean,
@@ -137,13 +137,13 @@ const PLACE_ROW: RecordShape = RecordShape {
             "link",
             Shape::Text,
             "\"\"",
-            "The name of a symbolic link to it, in the same folder.",
+            "The name of a symbolic link to it, in the same directory.",
         ),
         field(
             "replaces",
             Shape::Text,
             "\"\"",
-            "A glob of files to remove from these folders.",
+            "A glob of files to remove from these directories.",
         ),
     ],
 };
@@ -151,7 +151,11 @@ const PLACE_ROW: RecordShape = RecordShape {
 const OUTPUT: RecordShape = RecordShape {
     name: "recipe output",
     fields: &[
-        needed("glob", Shape::Text, "A glob, relative to the job's folder."),
+        needed(
+            "glob",
+            Shape::Text,
+            "A glob, relative to the job directory.",
+        ),
         field("count", Shape::Integer, "1", "How many files must match."),
         field(
             "install",
@@ -169,13 +173,13 @@ pub(super) const COLLECT: RecordShape = RecordShape {
             "wheels",
             Shape::Text,
             "\"\"",
-            "Glob of the wheels, relative to the job's folder.",
+            "Glob of the wheels, relative to the job directory.",
         ),
         field(
             "archive",
             Shape::Text,
             "\"\"",
-            "Glob of the archive or source distribution, in the job's folder.",
+            "Glob of the archive or source distribution, in the job directory.",
         ),
         field(
             "relabel",

@@ -38,9 +38,10 @@ pub struct WorkflowOverrides<'a> {
     pub sources: &'a [String],
     /// The argument of `--recipes`.
     pub recipes: Option<&'a str>,
-    /// The folder of tables that every command finds in the checkout.
+    /// The overlay directory `matrices/compat`, which commands of the workflow find in the checkout
+    /// without an option.
     pub compat_overlay: Option<&'a str>,
-    /// The folder of recipes that every command finds in the checkout.
+    /// The overlay directory `matrices/recipes`, which they find likewise.
     pub recipe_overlay: Option<&'a str>,
 }
 

@@ -19,7 +19,7 @@ const RECORD: &str = "build.json";
 /// The log file.
 const LOG: &str = "logs/build.log";
 /// Directories that this program itself reads, writes or empties, so they must not be symlinks.
-const OWN_FOLDERS: [&str; 8] = [
+const OWN_DIRECTORIES: [&str; 8] = [
     "done",
     FACTS,
     LABELLED,
@@ -42,13 +42,13 @@ const LEFTOVER_GRACE: Duration = Duration::from_secs(5);
 
 /// The directory of one job, an absolute path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct JobFolder {
+pub struct JobDirectory {
     path: PathBuf,
 }
 
 /// A job directory that cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum OpenFolderError {
+pub enum OpenDirectoryError {
     /// An ID that is not a single directory name.
     #[error("`{0}` cannot be the name of a directory")]
     BadId(String),
@@ -62,7 +62,7 @@ pub enum OpenFolderError {
 
 /// A job directory, locked until this is dropped.
 #[derive(Debug)]
-pub struct LockedFolder {
+pub struct LockedDirectory {
     /// The record of the last build; `None` if there is none, or for a fresh build.
     pub before: Option<BuildRecord>,
     /// The record of the last build, also for a fresh build.
@@ -74,12 +74,12 @@ pub struct LockedFolder {
     _lock: FileLock,
 }
 
-impl JobFolder {
+impl JobDirectory {
     /// Returns the directory of a job below `base`, which is absolute.
     ///
     /// # Errors
     /// If the ID is not a single directory name.
-    pub fn new(base: &Path, id: &str) -> Result<Self, OpenFolderError> {
+    pub fn new(base: &Path, id: &str) -> Result<Self, OpenDirectoryError> {
         let is_name = !id.is_empty()
             && id.len() <= 200
             && !id.starts_with('.')
@@ -91,7 +91,7 @@ impl JobFolder {
                 path: base.join(ROOT).join(id),
             })
         } else {
-            Err(OpenFolderError::BadId(id.to_owned()))
+            Err(OpenDirectoryError::BadId(id.to_owned()))
         }
     }
 
@@ -100,9 +100,9 @@ impl JobFolder {
     }
 
     /// Locks the directory, so that no build can start.
-    pub(super) fn lock(&self) -> Result<FileLock, OpenFolderError> {
+    pub(super) fn lock(&self) -> Result<FileLock, OpenDirectoryError> {
         sys::try_lock_below(&self.at(LOCK_FILE))?
-            .ok_or_else(|| OpenFolderError::Busy(self.path.clone()))
+            .ok_or_else(|| OpenDirectoryError::Busy(self.path.clone()))
     }
 
     /// Returns a path in the directory that must not go through a symlink below [`ROOT`], because
@@ -120,7 +120,7 @@ impl JobFolder {
     /// # Errors
     /// The first one that is.
     pub(super) fn check(&self) -> Result<(), FileError> {
-        OWN_FOLDERS
+        OWN_DIRECTORIES
             .iter()
             .try_for_each(|name| self.at(name).check())
     }
@@ -171,7 +171,7 @@ impl JobFolder {
 ///
 /// # Errors
 /// If the system refuses.
-pub fn ignore_folder(root: &Path) -> Result<(), FileError> {
+pub fn ignore_directory(root: &Path) -> Result<(), FileError> {
     let ignore = root.join(".gitignore");
     if sys::exists(&ignore) {
         Ok(())
@@ -185,15 +185,21 @@ pub fn ignore_folder(root: &Path) -> Result<(), FileError> {
 ///
 /// # Errors
 /// If another build has locked it, or the system refuses.
-pub fn open(folder: &JobFolder, start: &BuildStart) -> Result<LockedFolder, OpenFolderError> {
-    sys::create_directory(folder.path())?;
-    if let Some(root) = folder.path().parent() {
-        ignore_folder(root)?;
+pub fn open(
+    directory: &JobDirectory,
+    start: &BuildStart,
+) -> Result<LockedDirectory, OpenDirectoryError> {
+    sys::create_directory(directory.path())?;
+    if let Some(root) = directory.path().parent() {
+        ignore_directory(root)?;
     }
-    let lock = folder.lock()?;
-    let leftovers =
-        sys::process::terminate_marked(MARK, &folder.path().display().to_string(), LEFTOVER_GRACE);
-    let (last, unreadable) = match folder.last_record() {
+    let lock = directory.lock()?;
+    let leftovers = sys::process::terminate_marked(
+        MARK,
+        &directory.path().display().to_string(),
+        LEFTOVER_GRACE,
+    );
+    let (last, unreadable) = match directory.last_record() {
         Ok(record) => (record, None),
         Err(reason) => (None, Some(reason)),
     };
@@ -203,15 +209,15 @@ pub fn open(folder: &JobFolder, start: &BuildStart) -> Result<LockedFolder, Open
         last.clone()
     };
     if *start == BuildStart::Fresh {
-        for name in sys::entry_names(folder.path())?
+        for name in sys::entry_names(directory.path())?
             .iter()
             .filter(|name| *name != LOCK_FILE)
         {
-            folder.at(name).remove()?;
+            directory.at(name).remove()?;
         }
     }
-    folder.check()?;
-    Ok(LockedFolder {
+    directory.check()?;
+    Ok(LockedDirectory {
         before,
         last,
         unreadable,
@@ -226,17 +232,21 @@ pub fn open(folder: &JobFolder, start: &BuildStart) -> Result<LockedFolder, Open
 /// # Errors
 /// If a build has locked it, or the system refuses.
 pub(super) fn freed_by_cleaning(
-    folder: &JobFolder,
+    directory: &JobDirectory,
     only_measure: bool,
-) -> Result<Option<u64>, OpenFolderError> {
-    if !sys::exists(folder.path()) {
+) -> Result<Option<u64>, OpenDirectoryError> {
+    if !sys::exists(directory.path()) {
         return Ok(None);
     }
-    let bytes = sys::disk_usage(folder.path())?;
+    let bytes = sys::disk_usage(directory.path())?;
     if !only_measure {
-        let _lock = folder.lock()?;
-        sys::process::terminate_marked(MARK, &folder.path().display().to_string(), LEFTOVER_GRACE);
-        sys::remove(folder.path())?;
+        let _lock = directory.lock()?;
+        sys::process::terminate_marked(
+            MARK,
+            &directory.path().display().to_string(),
+            LEFTOVER_GRACE,
+        );
+        sys::remove(directory.path())?;
     }
     Ok(Some(bytes))
 }
@@ -246,52 +256,57 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_that_leaves_the_folder_is_refused() {
+    fn an_id_that_leaves_the_directory_is_refused() {
         for id in ["", ".", "..", "../x", "a/b", ".hidden", "a b", "ä"] {
             assert!(
                 matches!(
-                    JobFolder::new(Path::new("/x"), id),
-                    Err(OpenFolderError::BadId(_))
+                    JobDirectory::new(Path::new("/x"), id),
+                    Err(OpenDirectoryError::BadId(_))
                 ),
                 "{id}"
             );
         }
         assert_eq!(
-            JobFolder::new(Path::new("/x"), "a-1.2_b").unwrap().path(),
+            JobDirectory::new(Path::new("/x"), "a-1.2_b")
+                .unwrap()
+                .path(),
             Path::new("/x/.rock/a-1.2_b")
         );
     }
 
     #[test]
-    fn a_fresh_start_empties_the_jobs_own_folder_only() {
+    fn a_fresh_start_empties_the_jobs_own_directory_only() {
         let base = tempfile::tempdir().unwrap();
-        let folder = JobFolder::new(base.path(), "one").unwrap();
+        let directory = JobDirectory::new(base.path(), "one").unwrap();
         let other = base.path().join(".rock/two/kept");
         sys::write_atomic(&other, b"x").unwrap();
-        sys::write_atomic(&folder.path().join("src/old"), b"x").unwrap();
+        sys::write_atomic(&directory.path().join("src/old"), b"x").unwrap();
         BuildRecord::new("g", "one", "w")
-            .save(&folder.record())
+            .save(&directory.record())
             .unwrap();
-        let opened = open(&folder, &BuildStart::Auto).unwrap();
-        assert!(opened.before.is_some() && sys::exists(&folder.path().join("src/old")));
+        let opened = open(&directory, &BuildStart::Auto).unwrap();
+        assert!(opened.before.is_some() && sys::exists(&directory.path().join("src/old")));
         assert!(matches!(
-            open(&folder, &BuildStart::Auto),
-            Err(OpenFolderError::Busy(_))
+            open(&directory, &BuildStart::Auto),
+            Err(OpenDirectoryError::Busy(_))
         ));
         assert!(matches!(
-            freed_by_cleaning(&folder, false),
-            Err(OpenFolderError::Busy(_))
+            freed_by_cleaning(&directory, false),
+            Err(OpenDirectoryError::Busy(_))
         ));
         drop(opened);
-        let opened = open(&folder, &BuildStart::Fresh).unwrap();
+        let opened = open(&directory, &BuildStart::Fresh).unwrap();
         assert!(opened.before.is_none() && opened.last.is_some());
-        assert_eq!(sys::entry_names(folder.path()).unwrap(), ["lock"]);
+        assert_eq!(sys::entry_names(directory.path()).unwrap(), ["lock"]);
         assert!(sys::exists(&other));
         drop(opened);
-        assert!(freed_by_cleaning(&folder, true).unwrap().is_some() && sys::exists(folder.path()));
         assert!(
-            freed_by_cleaning(&folder, false).unwrap().is_some() && !sys::exists(folder.path())
+            freed_by_cleaning(&directory, true).unwrap().is_some() && sys::exists(directory.path())
         );
-        assert_eq!(freed_by_cleaning(&folder, false).unwrap(), None);
+        assert!(
+            freed_by_cleaning(&directory, false).unwrap().is_some()
+                && !sys::exists(directory.path())
+        );
+        assert_eq!(freed_by_cleaning(&directory, false).unwrap(), None);
     }
 }

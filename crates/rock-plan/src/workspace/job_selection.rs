@@ -6,16 +6,13 @@ use std::sync::Arc;
 use itertools::Itertools as _;
 
 use super::document::read_stdin_document;
-use super::{Workspace, WorkspaceData, is_stdin, load_recipes, read_plan_text};
+use super::{Workspace, WorkspaceOptions, is_stdin, read_plan_text, with_sink};
 use crate::codes::{build, plan as codes};
-use crate::config::AxisOverrides;
-use crate::config::matrix_of_settings;
-use crate::config::recipe::RecipeDocument;
+use crate::config::recipe::{RecipeDocument, RecipeSet};
+use crate::config::{is_saved_plan, matrix_of_settings};
 use crate::{Job, Plan, PlanInputs, first_reasons, read_json};
 use rock_diagnostic::nearest::{did_you_mean, nearest_few};
-use rock_diagnostic::{
-    Diagnostic, Diagnostics, ExitClass, Location, Severity, Sink, SourceText, shell_line,
-};
+use rock_diagnostic::{Diagnostic, Diagnostics, ExitClass, Location, Severity, Sink, shell_line};
 
 /// Maximum number of jobs that a message lists.
 const MAX_LISTED_JOBS: usize = 10;
@@ -25,125 +22,133 @@ const MAX_LISTED_JOBS: usize = 10;
 pub struct ReadyJob {
     /// The job.
     pub job: Job,
-    /// Its recipe.
+    /// Its recipe, merged with the recipes that it uses.
     pub recipe: Arc<RecipeDocument>,
 }
 
 /// The jobs that a command line selects.
 #[derive(Debug)]
 pub struct JobSelection {
-    /// The plan, unless a saved one was read.
-    pub plan: Option<Plan>,
-    /// The named jobs, or all jobs if none is named.
-    pub jobs: Vec<ReadyJob>,
-    /// Whether jobs were named.
-    pub by_name: bool,
-    /// Warnings and notes about the files.
-    pub warnings: Vec<Diagnostic>,
-}
-
-/// Looks up jobs.
-#[derive(Debug, Clone)]
-pub struct JobLookup<'c> {
-    data: WorkspaceData<'c>,
+    plan: Option<Plan>,
+    jobs: Vec<ReadyJob>,
+    is_by_name: bool,
 }
 
 /// The reason why no jobs are selected.
-enum LookupError {
+enum SelectionError {
     /// The errors are in the sink.
     InSink(ExitClass),
     /// A file or directory cannot be read.
     Unreadable(Diagnostics),
 }
 
-impl From<Diagnostics> for LookupError {
+impl From<Diagnostics> for SelectionError {
     fn from(errors: Diagnostics) -> Self {
         Self::Unreadable(errors)
     }
 }
 
-impl LookupError {
+impl SelectionError {
     /// Returns all diagnostics; a file that cannot be read comes first.
     fn with(self, sink: Sink) -> Diagnostics {
-        let (mut diagnostics, exit_class) = match self {
-            Self::InSink(exit_class) => (Vec::new(), exit_class),
-            Self::Unreadable(errors) => (errors.into_vec(), ExitClass::Input),
-        };
-        diagnostics.extend(sink.finish());
-        Diagnostics::from(diagnostics).exits_with(exit_class)
+        match self {
+            Self::InSink(exit_class) => Diagnostics::from(sink.finish()).exits_with(exit_class),
+            Self::Unreadable(errors) => with_sink(errors.exits_with(ExitClass::Input), sink),
+        }
     }
 }
 
-impl<'c> JobLookup<'c> {
-    /// Creates a lookup.
-    pub fn new(data: WorkspaceData<'c>) -> Self {
-        Self { data }
-    }
-
-    /// Plans the files among `words` and selects the jobs that the other words name by ID, wheel or
-    /// unique prefix of an ID. Words with a YAML or JSON extension are files; a `.json` file is a
-    /// saved plan, and `-` is standard input, which may hold either. Without files, the matrix files
-    /// in `matrices/` are planned.
+impl JobSelection {
+    /// Plans the files among `arguments` and selects the jobs that the other arguments name by ID,
+    /// wheel or unique prefix of an ID; without names, all jobs. Arguments with a YAML or JSON
+    /// extension are files. A `.json` file is a saved plan, and `-` is standard input, which may be
+    /// either. Without files, the matrix files in `matrices/` are planned. Returns warnings about
+    /// the files too.
     ///
     /// # Errors
     /// If a file cannot be read or has errors, or if a name matches no job or several, which is an
-    /// error of the command line. Returns warnings about the files too.
-    pub fn find(&self, words: &[String]) -> Result<JobSelection, Diagnostics> {
+    /// error of the command line.
+    pub fn load(
+        arguments: &[String],
+        options: &WorkspaceOptions<'_>,
+    ) -> Result<(Self, Vec<Diagnostic>), Diagnostics> {
         let mut sink = Sink::new();
-        match self.select(words, &mut sink) {
-            Ok(selection) => Ok(JobSelection {
-                warnings: sink.finish(),
-                ..selection
-            }),
+        match Self::select(arguments, options, &mut sink) {
+            Ok(selection) => Ok((selection, sink.finish())),
             Err(error) => Err(error.with(sink)),
         }
     }
 
-    /// Selects every job of a recipe with these settings, without a matrix file.
+    /// Selects every job of a recipe, without a matrix file. `settings` are values of axes, of
+    /// variables of the recipe and of keys of matrix files, by name. Returns warnings too.
     ///
     /// # Errors
     /// If the recipe is unknown, which is an error of the command line, if a setting is unknown or
-    /// missing, or if every combination is excluded. Returns warnings too.
-    pub fn find_by_recipe(
-        &self,
+    /// missing, or if every combination is excluded.
+    pub fn from_recipe(
         recipe: &str,
         settings: &[(String, String)],
-    ) -> Result<JobSelection, Diagnostics> {
+        options: &WorkspaceOptions<'_>,
+    ) -> Result<(Self, Vec<Diagnostic>), Diagnostics> {
         let mut sink = Sink::new();
-        match self.select_by_recipe(recipe, settings, &mut sink) {
-            Ok(selection) => Ok(JobSelection {
-                warnings: sink.finish(),
-                ..selection
-            }),
+        match Self::select_by_recipe(recipe, settings, options, &mut sink) {
+            Ok(selection) => Ok((selection, sink.finish())),
             Err(error) => Err(error.with(sink)),
         }
     }
 
-    fn select(&self, words: &[String], sink: &mut Sink) -> Result<JobSelection, LookupError> {
+    /// Returns the plan of the matrix files; `None` if there are only saved plans.
+    pub fn plan(&self) -> Option<&Plan> {
+        self.plan.as_ref()
+    }
+
+    /// Returns the selected jobs: those of matrix files, then those of saved plans.
+    pub fn jobs(&self) -> &[ReadyJob] {
+        &self.jobs
+    }
+
+    /// Returns the selected jobs: those of matrix files, then those of saved plans.
+    pub fn into_jobs(self) -> Vec<ReadyJob> {
+        self.jobs
+    }
+
+    /// Returns whether the jobs were selected by name.
+    pub fn is_by_name(&self) -> bool {
+        self.is_by_name
+    }
+
+    /// Returns a hint that lists the first of the selected jobs, `name one of a, b`.
+    pub fn names_hint(&self) -> String {
+        list_jobs(self.jobs.iter().map(|ready| ready.job.id.as_str()))
+    }
+
+    fn select(
+        arguments: &[String],
+        options: &WorkspaceOptions<'_>,
+        sink: &mut Sink,
+    ) -> Result<Self, SelectionError> {
         let (paths, names): (Vec<&String>, Vec<&String>) =
-            words.iter().partition(|word| is_job_file(word));
+            arguments.iter().partition(|argument| is_job_file(argument));
         let stdin = paths
             .iter()
             .any(|path| is_stdin(Path::new(path)))
             .then(|| read_stdin_document(crate::LARGEST_PLAN_BYTES).map_err(Diagnostics::from))
             .transpose()?;
         let is_saved = |path: &&String| match &stdin {
-            Some(source) if is_stdin(Path::new(path)) => is_saved_plan(source),
+            Some(source) if is_stdin(Path::new(path)) => is_saved_plan(&source.text),
             _ => has_extension(path, &["json"]),
         };
         let (saved, files): (Vec<&String>, Vec<&String>) = paths.into_iter().partition(is_saved);
         let (mut plan, mut workspace) = (None, None);
         if saved.is_empty() || !files.is_empty() {
             let files: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
-            let overrides = AxisOverrides::default();
-            let read = Workspace::load_with_stdin(
-                self.data.clone(),
-                &files,
-                stdin.as_ref(),
-                &overrides,
-                sink,
-            )?;
-            plan = Some(Self::plan_files(&read, &files, sink)?);
+            let read = Workspace::read(&files, stdin.as_ref(), options, sink)?;
+            // The files may be recipes for the jobs of saved plans.
+            if saved.is_empty() || !read.matrices().is_empty() {
+                plan = Some(plan_files(&read, &files, sink)?);
+            } else if sink.has_errors() {
+                return Err(SelectionError::InSink(ExitClass::Input));
+            }
             workspace = Some(read);
         }
         let mut saved_jobs: Vec<(&String, Job)> = Vec::new();
@@ -152,7 +157,7 @@ impl<'c> JobLookup<'c> {
                 Some(source) if is_stdin(Path::new(path)) => source.clone(),
                 _ => read_plan_text(Path::new(path)).map_err(Diagnostics::from)?,
             };
-            let jobs = read_json(&source, sink).ok_or(LookupError::InSink(ExitClass::Input))?;
+            let jobs = read_json(&source, sink).ok_or(SelectionError::InSink(ExitClass::Input))?;
             saved_jobs.extend(jobs.into_iter().map(|job| (path, job)));
         }
         let ids = ids_of_names(&names, plan.as_ref(), &saved_jobs, sink)?;
@@ -161,106 +166,111 @@ impl<'c> JobLookup<'c> {
         if let (Some(plan), Some(workspace)) = (&plan, &workspace) {
             jobs.extend(ready_jobs(plan, workspace, is_selected));
         }
-        let selected = saved_jobs
-            .into_iter()
-            .filter(|(_, job)| is_selected(&job.id));
-        jobs.extend(self.with_recipes(selected.collect(), sink)?);
-        Ok(JobSelection {
+        saved_jobs.retain(|(_, job)| is_selected(&job.id));
+        if !saved_jobs.is_empty() {
+            let recipes = match &workspace {
+                Some(workspace) => Arc::clone(&workspace.recipes),
+                None => options.directories().read_recipes(&[], sink)?,
+            };
+            jobs.extend(find_recipes(saved_jobs, &recipes, sink)?);
+        }
+        Ok(Self {
             plan,
             jobs,
-            by_name: !names.is_empty(),
-            warnings: Vec::new(),
+            is_by_name: !names.is_empty(),
         })
-    }
-
-    /// Plans matrix files; a plan without jobs is a warning.
-    fn plan_files(
-        workspace: &Workspace<'_>,
-        files: &[PathBuf],
-        sink: &mut Sink,
-    ) -> Result<Plan, LookupError> {
-        if sink.has_errors() {
-            return Err(LookupError::InSink(ExitClass::Input));
-        }
-        let plan = workspace
-            .plan(&PlanInputs::default(), sink)
-            .ok_or(LookupError::InSink(ExitClass::Input))?;
-        if plan.job_count() == 0 {
-            let explain = ["rock-matrix", "plan", "--explain"].map(str::to_owned);
-            let files = files.iter().map(|file| file.display().to_string());
-            let line = shell_line(explain.into_iter().chain(files));
-            sink.push(no_jobs(&plan).help(format!("see every reason with `{line}`")));
-        }
-        Ok(plan)
-    }
-
-    /// Finds the recipes of the jobs of saved plans.
-    fn with_recipes(
-        &self,
-        saved: Vec<(&String, Job)>,
-        sink: &mut Sink,
-    ) -> Result<Vec<ReadyJob>, LookupError> {
-        if saved.is_empty() {
-            return Ok(Vec::new());
-        }
-        let recipes = load_recipes(self.data.directories, [], sink)?;
-        let mut jobs = Vec::new();
-        for (path, job) in saved {
-            let error = match recipes.whole(&job.recipe) {
-                Some(Ok(recipe)) => {
-                    jobs.push(ReadyJob { job, recipe });
-                    continue;
-                }
-                Some(Err(error)) => error,
-                None => Diagnostic::new(
-                    &build::BAD_RECIPE,
-                    format!("there is no recipe `{}`", job.recipe),
-                )
-                .at(Location::File(path.as_str().into()), "")
-                .help("give its folder with `--recipes`"),
-            };
-            sink.push(error);
-            return Err(LookupError::InSink(ExitClass::Input));
-        }
-        Ok(jobs)
     }
 
     fn select_by_recipe(
-        &self,
         name: &str,
         settings: &[(String, String)],
+        options: &WorkspaceOptions<'_>,
         sink: &mut Sink,
-    ) -> Result<JobSelection, LookupError> {
-        let recipes = load_recipes(self.data.directories, [], sink)?;
+    ) -> Result<Self, SelectionError> {
+        let recipes = options.directories().read_recipes(&[], sink)?;
         let Some(recipe) = recipes.known(name) else {
             let place = Location::Argument("--recipe".to_owned());
             sink.push(recipes.unknown(name).at(place, ""));
-            return Err(LookupError::InSink(ExitClass::Usage));
+            return Err(SelectionError::InSink(ExitClass::Usage));
         };
         let source = matrix_of_settings(&recipe, settings).map_err(|errors| {
             sink.extend(errors);
-            LookupError::InSink(ExitClass::Input)
+            SelectionError::InSink(ExitClass::Input)
         })?;
-        let workspace = Workspace::from_matrix(self.data.clone(), &source, sink)?;
-        if sink.has_errors() {
-            return Err(LookupError::InSink(ExitClass::Input));
-        }
-        let plan = workspace
-            .plan(&PlanInputs::default(), sink)
-            .ok_or(LookupError::InSink(ExitClass::Input))?;
+        let workspace = Workspace::with_recipes(recipes, &[&source], options, sink);
+        let plan = plan_workspace(&workspace, sink)?;
         if plan.job_count() == 0 {
             let error = no_jobs(&plan).severity(Severity::Error);
             sink.push(error.help("choose other values with `--set`, such as those in the reasons"));
-            return Err(LookupError::InSink(ExitClass::Input));
+            return Err(SelectionError::InSink(ExitClass::Input));
         }
         let jobs = ready_jobs(&plan, &workspace, |_| true).collect();
-        Ok(JobSelection {
+        Ok(Self {
             plan: Some(plan),
             jobs,
-            by_name: false,
-            warnings: Vec::new(),
+            is_by_name: false,
         })
     }
+}
+
+/// Plans a workspace whose files were read with this sink; warnings go to the sink.
+fn plan_workspace(workspace: &Workspace<'_>, sink: &mut Sink) -> Result<Plan, SelectionError> {
+    if sink.has_errors() {
+        return Err(SelectionError::InSink(ExitClass::Input));
+    }
+    match workspace.plan(&PlanInputs::default()) {
+        Ok((plan, warnings)) => {
+            sink.extend(warnings);
+            Ok(plan)
+        }
+        Err(errors) => {
+            sink.extend(errors);
+            Err(SelectionError::InSink(ExitClass::Input))
+        }
+    }
+}
+
+/// Plans the matrix files of a workspace; a plan without jobs is a warning.
+fn plan_files(
+    workspace: &Workspace<'_>,
+    files: &[PathBuf],
+    sink: &mut Sink,
+) -> Result<Plan, SelectionError> {
+    let plan = plan_workspace(workspace, sink)?;
+    if plan.job_count() == 0 {
+        let explain = ["rock-matrix", "plan", "--explain"].map(str::to_owned);
+        let files = files.iter().map(|file| file.display().to_string());
+        let line = shell_line(explain.into_iter().chain(files));
+        sink.push(no_jobs(&plan).help(format!("see every reason with `{line}`")));
+    }
+    Ok(plan)
+}
+
+/// Finds the recipes of jobs of saved plans, each with the path of its plan.
+fn find_recipes(
+    saved_jobs: Vec<(&String, Job)>,
+    recipes: &RecipeSet,
+    sink: &mut Sink,
+) -> Result<Vec<ReadyJob>, SelectionError> {
+    let mut jobs = Vec::new();
+    for (path, job) in saved_jobs {
+        let error = match recipes.whole(&job.recipe) {
+            Some(Ok(recipe)) => {
+                jobs.push(ReadyJob { job, recipe });
+                continue;
+            }
+            Some(Err(error)) => error,
+            None => Diagnostic::new(
+                &build::BAD_RECIPE,
+                format!("there is no recipe `{}`", job.recipe),
+            )
+            .at(Location::File(path.as_str().into()), "")
+            .help("give its directory with `--recipes`"),
+        };
+        sink.push(error);
+        return Err(SelectionError::InSink(ExitClass::Input));
+    }
+    Ok(jobs)
 }
 
 /// Returns the selected jobs of a plan with the recipes of their matrix files.
@@ -300,7 +310,7 @@ fn ids_of_names(
     plan: Option<&Plan>,
     saved: &[(&String, Job)],
     sink: &mut Sink,
-) -> Result<Vec<String>, LookupError> {
+) -> Result<Vec<String>, SelectionError> {
     if names.is_empty() {
         return Ok(Vec::new());
     }
@@ -321,7 +331,7 @@ fn ids_of_names(
         }
     }
     if ids.len() < names.len() {
-        Err(LookupError::InSink(ExitClass::Usage))
+        Err(SelectionError::InSink(ExitClass::Usage))
     } else {
         Ok(ids)
     }
@@ -379,27 +389,19 @@ fn ids_where(known: &[(String, String)], is_match: impl Fn(&str, &str) -> bool) 
     ids
 }
 
-/// Whether a word of the command line is a matrix file, a saved plan or standard input rather than
-/// a job.
-pub fn is_job_file(word: &str) -> bool {
-    is_stdin(Path::new(word)) || has_extension(word, &["yaml", "yml", "json"])
+/// Whether an argument of the command line is a matrix file, a saved plan or standard input rather
+/// than the name of a job.
+pub fn is_job_file(argument: &str) -> bool {
+    is_stdin(Path::new(argument)) || has_extension(argument, &["yaml", "yml", "json"])
 }
 
-fn has_extension(word: &str, extensions: &[&str]) -> bool {
-    let extension = Path::new(word).extension();
+fn has_extension(argument: &str, extensions: &[&str]) -> bool {
+    let extension = Path::new(argument).extension();
     extension.is_some_and(|found| extensions.iter().any(|one| found.eq_ignore_ascii_case(one)))
 }
 
-/// Whether a text is JSON that `plan` wrote. A matrix file may be a mapping in braces too.
-fn is_saved_plan(source: &SourceText) -> bool {
-    source.text.trim_start().starts_with('{')
-        && ["\"generator\"", "\"matrices\"", "\"jobs\""]
-            .iter()
-            .all(|key| source.text.contains(key))
-}
-
 /// Returns a hint that lists the first of these jobs.
-pub fn list_jobs<'a>(ids: impl Iterator<Item = &'a str>) -> String {
+fn list_jobs<'a>(ids: impl Iterator<Item = &'a str>) -> String {
     let ids: Vec<&str> = ids.unique().collect();
     let more = if ids.len() > MAX_LISTED_JOBS {
         ", …"
