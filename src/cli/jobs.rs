@@ -54,14 +54,12 @@ fn reported(
 pub(super) fn check_job_options(
     jobs: &[ReadyJob],
     docker_args: &[String],
-    fact_option: &str,
     facts: &[(String, String)],
     sink: &mut Sink,
 ) {
-    let names = facts.iter().map(|(name, _)| name.as_str());
     let errors = [
         check_docker_arguments(docker_args),
-        check_fact_names(jobs, fact_option, names),
+        check_fact_names(jobs, facts),
     ];
     sink.extend(errors.into_iter().filter_map(Result::err).flatten());
 }

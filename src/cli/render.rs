@@ -143,13 +143,7 @@ fn rendered(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
         options.out.as_deref(),
         read.chain(options.words.iter().map(Path::new)),
     )?;
-    check_job_options(
-        selection.jobs(),
-        &options.docker_arg,
-        "--set",
-        &options.set,
-        sink,
-    );
+    check_job_options(selection.jobs(), &options.docker_arg, &options.set, sink);
     if sink.has_errors() {
         return Err(Exit::Fault);
     }

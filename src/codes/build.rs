@@ -13,5 +13,5 @@ pub const ALL: &[&Code] = &[&BUILDS_FAILED];
 pub const BUILDS_FAILED: Code = Code::error(
     "B071",
     "builds-failed",
-    "Some of the builds of `--all` failed. Each was reported separately; the last message lists them.",
+    "Some of the builds of `--all` failed. Each was reported separately; the last message lists them.\n\nFix the causes, then run the same command with `--resume`.",
 );

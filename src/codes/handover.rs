@@ -21,11 +21,11 @@ pub const NOTHING_TO_HAND_OVER: Code = Code::error(
 pub const BUILT_FILE_CHANGED: Code = Code::error(
     "G348",
     "built-file-changed",
-    "`report leg` compares the files in the output directory of a build with the digests in the `build.json` of its job. This file has another digest: something changed it after the build, for example a process that the built code started and that still runs. Nothing is collected.\n\nFind out what changed it before publishing anything of this job.",
+    "`report leg` compares the files in the output directory of a build with the digests in the `build.json` of its job. This file has another digest: it changed after the build, for example by a process that the built code started and that still runs. Nothing is collected.\n\nFind the cause before you publish any file of this job.",
 );
 /// An output directory that is not empty.
 pub const OUTPUT_NOT_EMPTY: Code = Code::error(
     "G349",
     "output-not-empty",
-    "`report leg --out DIR` fills a directory that is uploaded as the artifact of a leg. The directory must be empty or missing, because files of an earlier run would be uploaded, too.\n\nChoose another directory, or remove this one.",
+    "`report leg --out DIR` fills a directory that is uploaded as the artifact of a leg. The directory must be empty or missing, because files of an earlier run would be uploaded too.\n\nChoose another directory, or remove this one.",
 );

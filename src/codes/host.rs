@@ -21,13 +21,13 @@ pub const ALL: &[&Code] = &[
 pub const NO_SUCH_TREE: Code = Code::error(
     "H019",
     "no-such-tree",
-    "`--sysfs-root` names the directory that contains a copy of `sys`, as in `DIR/sys/class/kfd/kfd/topology/nodes`.\n\nPass the directory above `sys`, not `sys` itself.",
+    "The directory in `--sysfs-root` has no subdirectory `sys`. It must contain a copy of `/sys`, as in `DIR/sys/class/kfd/kfd/topology/nodes`.\n\nPass the directory above `sys`, not `sys` itself.",
 );
 /// An unknown diagnostic code.
 pub const UNKNOWN_CODE: Code = Code::error(
     "H022",
     "unknown-code",
-    "`rock-matrix explain` takes a code from a message, such as `M001`, or its name, `duplicate-key`. Without an argument it lists all codes.",
+    "There is no diagnostic code of this name. `rock-matrix explain` takes a code from a message, such as `M001`, or its name, `duplicate-key`; without an argument it lists all codes.",
 );
 /// Variables that depend on unknown values.
 pub const VARIABLES_LEFT_OUT: Code = Code::note(
@@ -51,13 +51,13 @@ pub const NO_ROCM_SDK: Code = Code::error(
 pub const UNWRITABLE_VARIABLE: Code = Code::error(
     "H026",
     "unwritable-variable",
-    "The requested output form cannot represent the value of a variable: a line break in a file for `docker run --env-file`, or a directory with `:` in its name in a list of directories. Writing it would set another value.",
+    "The requested output form cannot represent the value of a variable: a line break in a file for `docker run --env-file`, or a directory with `:` in its name in a list of directories. Nothing was written, because it would set another value.",
 );
 /// No GPU to check attention for.
 pub const NO_TARGET_NAMED: Code = Code::error(
     "H030",
     "no-target-named",
-    "`rock-matrix attention report` covers the GPUs of this machine, and there are none. Select a target with `--gfx`.",
+    "`rock-matrix attention report` covers the GPUs of this machine, and it has none. Select a target with `--gfx`.",
 );
 /// A project file with an unknown key or an invalid value.
 pub const BAD_PROJECT_FILE: Code = Code::error(

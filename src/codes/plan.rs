@@ -11,17 +11,17 @@ pub const ALL: &[&Code] = &[&OUT_IS_INPUT, &NOT_RENDERED, &WORKFLOW_ELSEWHERE];
 pub const OUT_IS_INPUT: Code = Code::error(
     "P031",
     "out-is-input",
-    "`--out` names a file that this command reads, such as the matrix file itself. Writing to it would destroy it, so nothing was written.",
+    "`--out` names a file that this command reads, such as the matrix file itself. Writing to it would destroy it, so nothing was written.\n\nChoose another file.",
 );
 /// An existing file that was not rendered.
 pub const NOT_RENDERED: Code = Code::error(
     "P046",
     "not-rendered",
-    "`render workflow --out` replaces only files that it rendered before, which start with `# Rendered by rock-matrix`. This file starts differently, so it is not replaced.",
+    "`render workflow --out` replaces only files that it rendered before, which start with `# Rendered by rock-matrix`. This file starts differently, so it is not replaced.\n\nChoose another file, or remove this one first.",
 );
 /// A workflow outside of `.github/workflows`.
 pub const WORKFLOW_ELSEWHERE: Code = Code::warning(
     "P051",
     "workflow-elsewhere",
-    "GitHub runs only files that are directly in `.github/workflows`, with names that end in `.yml` or `.yaml`. A workflow that is written elsewhere can be reviewed, but never runs.",
+    "GitHub runs only files that are directly in `.github/workflows`, with names that end in `.yml` or `.yaml`. This workflow is written elsewhere, so GitHub does not run it.\n\nWrite it to `.github/workflows`.",
 );

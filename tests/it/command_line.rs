@@ -386,17 +386,19 @@ fn a_fact_that_no_recipe_asks_for_is_refused_with_those_that_are_known() {
         &["render", "script", "m.yaml", JOB][..],
         &["build", JOB, "--matrix", "m.yaml", "--dry-run"],
     ] {
-        let said = seed()
-            .run(&[command, &["--fact", "nope=1"]].concat())
-            .exits(1)
-            .stderr;
-        assert!(
-            said.starts_with(
-                "error[B076 unknown-fact]: no recipe of these jobs has a fact `nope`\n"
-            ),
-            "{said}"
-        );
-        assert!(said.contains("help: "), "{said}");
+        let facts = ["--fact", "gfx-list=gfx942", "--fact", "nope=1"];
+        let said = seed().run(&[command, &facts].concat()).exits(1).stderr;
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(said, @r"
+            error[B076 unknown-fact]: no recipe of these jobs has a fact `gfx-list`; did you mean `gfx_list`?
+            --> argument `gfx-list=gfx942`
+            help: use `gfx_list=gfx942`
+
+            error[B076 unknown-fact]: no recipe of these jobs has a fact `nope`
+            --> argument `nope=1`
+            help: the facts are cache_size, cached, from_git, gfx_list, source, triton_switch
+            ");
+        }
     }
 }
 

@@ -1,5 +1,5 @@
-//! Every command that a message, an explanation or an example of `--help` prints is one that the
-//! program takes.
+//! Every command and option that a message, an explanation or an example of `--help` prints is one
+//! that the program accepts.
 //!
 //! Whether a hint solves the problem that prints it is shown by the stories of that problem; here a
 //! renamed option or command cannot leave a hint behind.
@@ -10,6 +10,25 @@ use std::path::{Path, PathBuf};
 use crate::support::Project;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// Options of git, docker, pip, gh, compilers and linkers that texts mention.
+const OTHER_OPTIONS: [&str; 15] = [
+    "--abort",
+    "--block-size",
+    "--continue",
+    "--device",
+    "--env",
+    "--find-links",
+    "--group-add",
+    "--mount",
+    "--offload-compress",
+    "--quit",
+    "--shm-size",
+    "--slurp",
+    "--spare-dynamic-tags",
+    "--volume",
+    "--with-fpectl",
+];
 
 /// The Rust files of the program, without those that hold only tests.
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -45,6 +64,16 @@ fn code(path: &Path) -> String {
         .filter(|line| !is_comment(line.trim_start()))
         .collect::<Vec<_>>()
         .join("\n")
+}
+
+/// Returns the visible options of a command and its subcommands.
+fn options(command: &clap::Command) -> BTreeSet<String> {
+    let own = command
+        .get_arguments()
+        .filter(|argument| !argument.is_hide_set())
+        .filter_map(|argument| Some(format!("--{}", argument.get_long()?)));
+    own.chain(command.get_subcommands().flat_map(options))
+        .collect()
 }
 
 /// The words of a printed command, with a value for each placeholder and without what follows it in
@@ -118,6 +147,26 @@ fn commands_in_messages_are_taken() {
     for (command, place) in commands {
         assert_known(&project, &command, &place);
     }
+}
+
+#[test]
+fn options_in_messages_exist() {
+    let mut files = Vec::new();
+    sources(&Path::new(ROOT).join("src"), &mut files);
+    sources(&Path::new(ROOT).join("crates"), &mut files);
+    let named = regex::Regex::new(r"`(--[a-z][a-z0-9-]*)[^`\n]*`").unwrap();
+    let known = options(&rock_matrix::cli::command());
+    let mut unknown = BTreeSet::new();
+    for path in files {
+        for found in named.captures_iter(&code(&path)) {
+            let option = &found[1];
+            if !known.contains(option) && !OTHER_OPTIONS.contains(&option) {
+                let place = path.strip_prefix(ROOT).unwrap().display();
+                unknown.insert(format!("{place}: {option}"));
+            }
+        }
+    }
+    assert_eq!(unknown, BTreeSet::new());
 }
 
 #[test]

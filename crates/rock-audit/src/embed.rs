@@ -331,7 +331,7 @@ fn plan_rename(
     }
     if row.experimental {
         let message = format!(
-            "nobody has run a wheel of {} for {} that was made in this way",
+            "embedding ROCm in wheels of {} for {} is untested",
             row.distribution, row.platform
         );
         plan.findings.push(

@@ -106,8 +106,7 @@ impl Compat {
             RequirementFit::Tried => Support::Supported { source },
             RequirementFit::Untried => Support::Unknown(SupportReason {
                 reason: format!(
-                    "nobody has tried to import {what} with {needs} {}, which torch {torch} \
-                     requires",
+                    "importing {what} with {needs} {}, which torch {torch} requires, is untested",
                     required_version(required)
                 ),
                 hint: format!(

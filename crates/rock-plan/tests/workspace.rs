@@ -225,12 +225,13 @@ fn a_recipe_is_planned_without_a_matrix_file() {
 fn options_of_jobs_are_checked_against_rules_and_recipes() {
     let fixture = Fixture::new(&[("m.yaml", &(MATRIX.to_owned() + "gfx: [gfx942]\n"))]);
     let selection = fixture.select(&["m.yaml"], &[]).unwrap();
-    let errors = check_fact_names(selection.jobs(), "--fact", ["no-such-fact"]).unwrap_err();
+    let facts = [("no-such-fact".to_owned(), "1".to_owned())];
+    let errors = check_fact_names(selection.jobs(), &facts).unwrap_err();
     assert_eq!(
         messages(errors),
         ["no recipe of these jobs has a fact `no-such-fact`"]
     );
-    assert!(check_fact_names(&[], "--fact", ["no-such-fact"]).is_ok());
+    assert!(check_fact_names(&[], &facts).is_ok());
     assert!(check_docker_arguments(&["--cpus=4".to_owned()]).is_ok());
     assert!(check_docker_arguments(&["image".to_owned()]).is_err());
 }

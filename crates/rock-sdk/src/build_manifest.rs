@@ -83,7 +83,9 @@ fn invalid(directory: &Path, message: &str) -> Diagnostic {
     let path = directory.join(BUILD_MANIFEST.join("/"));
     Diagnostic::new(&codes::NO_SDK_MANIFEST, message)
         .at(Location::File(path.display().to_string().into()), "")
-        .help("fetch the artifact `base_lib_generic` of the same run, or set the mode")
+        .help(
+            "fetch the artifact `base_lib_generic` of the same run, or set the mode with `--mode`",
+        )
 }
 
 /// Parses a JSON document that must be an object. An array is not accepted, even if its elements

@@ -67,22 +67,22 @@ pub fn package_version(
     let Some(text) = requested.map(str::to_owned).or(of_build) else {
         let message = "no manifest of the build contains the version";
         return Err(Diagnostic::new(&codes::BAD_SDK_VERSION, message)
-            .help("pass the version of the packages"));
+            .help("pass the version of the packages with `--version`"));
     };
     let (message, help) = match text.parse::<Version>() {
         Ok(version) if version.normalized() == text => return Ok(text),
         Ok(version) => {
             let normal = version.normalized();
             let message = format!("the normal form of `{text}` is `{normal}`");
-            (message, format!("pass `{normal}`"))
+            (message, format!("pass `{normal}` with `--version`"))
         }
         Err(error) => (
             error.to_string(),
-            "pass one such as `7.10.0` or `7.10.0a20251120`".to_owned(),
+            "pass one such as `7.10.0` or `7.10.0a20251120` with `--version`".to_owned(),
         ),
     };
     Err(Diagnostic::new(&codes::BAD_SDK_VERSION, message)
-        .at(Location::Argument(text), "")
+        .at(Location::Argument(format!("--version {text}")), "")
         .help(help))
 }
 
@@ -94,9 +94,22 @@ pub struct RequestedTargets {
 }
 
 impl RequestedTargets {
-    /// Creates a request. An empty list requests nothing.
-    pub fn new(linux: TargetList, windows: TargetList) -> Self {
-        Self { linux, windows }
+    /// Creates a request for both platforms. `gfx` replaces the list of the packages' platform, and
+    /// a missing or empty list requests nothing.
+    pub fn new(
+        own: Platform,
+        gfx: Option<&str>,
+        linux: Option<&str>,
+        windows: Option<&str>,
+    ) -> Self {
+        let list = |platform: Platform, option: &'static str, text: Option<&str>| match gfx {
+            Some(gfx) if platform == own => TargetList::new(gfx),
+            _ => TargetList::of_option(option, text.unwrap_or_default()),
+        };
+        Self {
+            linux: list(Platform::Linux, "--linux-gfx", linux),
+            windows: list(Platform::Windows, "--windows-gfx", windows),
+        }
     }
 
     /// Returns the list for a platform.
@@ -182,7 +195,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::{RequestedTargets, package_version, parse_name_suffix, platform_tag};
-    use crate::{ArtifactSet, PackageKind, ResolvedLayout, RuntimePackage, SplitMode, TargetList};
+    use crate::{ArtifactSet, PackageKind, ResolvedLayout, RuntimePackage, SplitMode};
     use rock_compat::Compat;
     use rock_names::Platform;
 
@@ -241,11 +254,7 @@ mod tests {
     fn targets_are_those_with_artifacts_or_the_requested_ones() {
         let compat = Compat::embedded();
         let resolve = |linux: &str, windows: &str| {
-            let request = RequestedTargets::new(
-                TargetList::new("linux", linux),
-                TargetList::new("windows", windows),
-            );
-            request
+            RequestedTargets::new(Platform::Linux, None, Some(linux), Some(windows))
                 .resolve(&layout(None), Platform::Linux, &compat.tables().families)
                 .map(|targets| (targets.available.join(" "), targets.default))
                 .map_err(|error| error.message)
@@ -260,5 +269,23 @@ mod tests {
         );
         let missing = "there are no artifacts for gfx1101".to_owned();
         assert_eq!(resolve("gfx1101", ""), Err(missing));
+    }
+
+    /// `--gfx` is the list of the packages' platform.
+    #[test]
+    fn an_unknown_family_is_reported_with_its_option() {
+        let compat = Compat::embedded();
+        let families = &compat.tables().families;
+        let word = Some("gfx12");
+        for (gfx, linux, windows, location) in [
+            (word, None, None, "argument `--gfx gfx12`"),
+            (None, word, None, "argument `--linux-gfx gfx12`"),
+            (None, None, word, "argument `--windows-gfx gfx12`"),
+        ] {
+            let request = RequestedTargets::new(Platform::Linux, gfx, linux, windows);
+            let resolved = request.resolve(&layout(None), Platform::Linux, families);
+            let error = resolved.err().unwrap();
+            assert_eq!(error.labels[0].location.to_string(), location);
+        }
     }
 }

@@ -27,7 +27,7 @@ pub fn check_output(dist: &Path, overwrite: bool, facts: &SdkTables) -> Result<(
             "the directory already contains packages",
         )
         .at(Location::File(dist.display().to_string().into()), "")
-        .help("choose another directory, or replace this one as a whole"));
+        .help("choose another directory, or replace this one as a whole (`--replace`)"));
     }
     let is_link = !rock_sys::is_real_directory(dist);
     let found = if is_link {
@@ -59,7 +59,7 @@ fn refuse_foreign(
         return Some(
             fault
                 .at(place, "")
-                .help("remove the link, or write to its target"),
+                .help("remove the link, or write to its target (`--out`)"),
         );
     }
     let (directories, files): (Vec<_>, Vec<_>) = found.partition(|(_, is_directory)| *is_directory);
@@ -102,7 +102,7 @@ fn refuse_foreign(
         };
         fault = fault.note(format!("they are {}{more}", shown.join(", ")));
     }
-    Some(fault.help("move them elsewhere, or choose another directory"))
+    Some(fault.help("move them elsewhere, or choose another directory (`--out`)"))
 }
 
 /// Whether a path is a file that a build of packages writes, directly in the directory or in the

@@ -128,7 +128,8 @@ pub fn lay_out(
     let paths: Vec<resolve::ArtifactPaths<'_>> =
         artifacts.iter().map(resolve::ArtifactPaths::new).collect();
     let aliases = globs(&request.aliases).map_err(|error| {
-        let place = Location::Argument(error.glob().unwrap_or_default().to_owned());
+        let glob = error.glob().unwrap_or_default();
+        let place = Location::Argument(format!("--runtime-alias {glob}"));
         let message = format!("it is not a valid glob: {}", error.kind());
         vec![
             Diagnostic::new(&BAD_PATTERN, message)

@@ -56,7 +56,7 @@ impl PathOverlap {
                 "the other one is used: {}",
                 entry_path(artifacts, self.kept)
             ))
-            .help("fetch all artifacts of one run")
+            .help("fetch all artifacts of one run; `--strict` makes this an error")
     }
 
     /// Whether exactly one of the entries is a directory.
@@ -332,7 +332,7 @@ fn idle_aliases(layout: &PackageLayout, request: &LayoutRequest) -> Vec<Diagnost
             &codes::NO_SUCH_ALIAS,
             format!("no library has another name that matches `{glob}`"),
         )
-        .at(Location::Argument(glob.clone()), "")
+        .at(Location::Argument(format!("--runtime-alias {glob}")), "")
         .help("`rock-matrix sdk plan` lists the other names that are left out")
     };
     request.aliases.iter().filter(is_idle).map(tell).collect()

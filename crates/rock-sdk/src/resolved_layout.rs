@@ -179,7 +179,7 @@ fn split_mode(
         );
         findings.push(
             Diagnostic::new(&codes::OTHER_SDK_MODE, message)
-                .at(Location::Argument(mode.word().to_owned()), "")
+                .at(Location::Argument(format!("--mode {}", mode.word())), "")
                 .help("use the mode of the manifest to make the packages as the build was made"),
         );
     }

@@ -37,12 +37,11 @@ impl ArtifactSelection {
     /// Compiles a selection.
     ///
     /// # Errors
-    /// When regular expressions are invalid or families unknown. Each error of a regular expression
-    /// points at it as an argument.
+    /// When regular expressions are invalid or families unknown.
     pub fn compile(options: SelectionOptions, compat: &Compat) -> Result<Self, Diagnostics> {
         let mut errors = Vec::new();
-        let includes = compile_patterns(&options.includes, &mut errors);
-        let excludes = compile_patterns(&options.excludes, &mut errors);
+        let includes = compile_patterns(&options.includes, "", &mut errors);
+        let excludes = compile_patterns(&options.excludes, "--exclude ", &mut errors);
         let made_for = options
             .made_for(compat)
             .map_err(|error| errors.push(error))
@@ -113,23 +112,24 @@ impl SelectionOptions {
     }
 }
 
-fn compile_patterns(patterns: &[String], errors: &mut Vec<Diagnostic>) -> Vec<Regex> {
+/// Compiles regular expressions. `option` is the text before each of them on the command line.
+fn compile_patterns(patterns: &[String], option: &str, errors: &mut Vec<Diagnostic>) -> Vec<Regex> {
     let mut compiled = Vec::new();
     for pattern in patterns {
         match Regex::new(pattern) {
             Ok(regex) => compiled.push(regex),
-            Err(error) => errors.push(bad_pattern(pattern, &error)),
+            Err(error) => errors.push(bad_pattern(pattern, option, &error)),
         }
     }
     compiled
 }
 
-fn bad_pattern(pattern: &str, error: &regex::Error) -> Diagnostic {
+fn bad_pattern(pattern: &str, option: &str, error: &regex::Error) -> Diagnostic {
     let text = error.to_string();
     let reason = text.lines().last().unwrap_or_default();
     let message = format!("`{pattern}` is not a regular expression: {reason}");
     Diagnostic::new(&BAD_PATTERN, message)
-        .at(Location::Argument(pattern.to_owned()), "")
+        .at(Location::Argument(format!("{option}{pattern}")), "")
         .help("escape special characters with a backslash, such as `\\(` or `\\+`")
 }
 
@@ -146,7 +146,7 @@ mod tests {
         let compat = Compat::embedded();
         let compile = |gpus: &str, expands_families: bool| {
             let options = SelectionOptions {
-                gpus: TargetList::new("gpus", gpus),
+                gpus: TargetList::new(gpus),
                 expands_families,
                 ..SelectionOptions::default()
             };
@@ -183,10 +183,15 @@ mod tests {
         );
         assert_eq!(error.notes, ["the run has base_lib_generic"]);
         let options = SelectionOptions {
-            excludes: vec!["(".to_owned(), "[".to_owned()],
+            includes: vec!["[".to_owned()],
+            excludes: vec!["(".to_owned()],
             ..SelectionOptions::default()
         };
         let errors = ArtifactSelection::compile(options, &Compat::embedded()).unwrap_err();
-        assert_eq!(errors.as_slice().len(), 2);
+        let locations: Vec<String> = errors
+            .into_iter()
+            .map(|error| error.labels[0].location.to_string())
+            .collect();
+        assert_eq!(locations, ["argument `[`", "argument `--exclude (`"]);
     }
 }

@@ -11,17 +11,29 @@ use crate::declared_families;
 use crate::limits::MAX_TARGETS_BYTES;
 
 /// A list of GPU targets and families, separated by commas or semicolons.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TargetList {
-    argument: String,
+    /// The option whose value is the list.
+    option: &'static str,
     text: String,
 }
 
+impl Default for TargetList {
+    fn default() -> Self {
+        Self::new("")
+    }
+}
+
 impl TargetList {
-    /// Creates a list. `argument` is the name of the argument with the list, for messages.
-    pub fn new(argument: &str, text: &str) -> Self {
+    /// Creates a list, the value of `--gfx`.
+    pub fn new(text: &str) -> Self {
+        Self::of_option("--gfx", text)
+    }
+
+    /// Creates a list, the value of another option.
+    pub(crate) fn of_option(option: &'static str, text: &str) -> Self {
         Self {
-            argument: argument.to_owned(),
+            option,
             text: text.to_owned(),
         }
     }
@@ -79,7 +91,7 @@ impl TargetList {
     ) -> Diagnostic {
         let known: Vec<&str> = families.iter().map(|row| row.family.as_str()).collect();
         let message = format!("there is no family `{}`", unknown.join("`, `"));
-        let argument = format!("{} {}", self.argument, self.text);
+        let argument = format!("{} {}", self.option, self.text);
         Diagnostic::new(&codes::MISSING_TARGETS, message)
             .at(Location::Argument(argument), "")
             .help(format!(
@@ -161,14 +173,14 @@ mod tests {
     fn an_unknown_family_is_reported_with_its_argument() {
         let compat = Compat::embedded();
         let families = &compat.tables().families;
-        let list = TargetList::new("gpus", "gfx94X-dcgpu;gfx12");
+        let list = TargetList::new("gfx94X-dcgpu;gfx12");
         let error = list.expand(families).unwrap_err();
         assert_eq!(error.message, "there is no family `gfx12`");
         assert_eq!(
             error.labels[0].location.to_string(),
-            "argument `gpus gfx94X-dcgpu;gfx12`"
+            "argument `--gfx gfx94X-dcgpu;gfx12`"
         );
-        assert!(TargetList::new("gpus", " ;").as_family(families).is_err());
+        assert!(TargetList::new(" ;").as_family(families).is_err());
     }
 
     #[test]

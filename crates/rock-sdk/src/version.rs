@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rock_compat::rows::SdkVersionRow;
+use rock_diagnostic::{Diagnostic, Location};
 use rock_names::{Version, day_digits};
 use rock_sys::{Environment, FileError};
 use serde::Deserialize;
 
+use crate::codes::sdk as codes;
 use crate::limits::MAX_VERSION_FILE_BYTES;
 use crate::parse_json_object;
 
@@ -95,6 +97,57 @@ pub enum VersionError {
     /// The version pattern of the table `sdk-versions` gives no version.
     #[error("{0}")]
     InvalidPattern(String),
+}
+
+impl VersionError {
+    /// Returns the diagnostic of an error of this request.
+    pub fn diagnostic(self, request: &VersionRequest) -> Diagnostic {
+        let of_file = Location::File(request.version_file.display().to_string().into());
+        let of_option = |option: &str, value: &Option<String>| {
+            let value = value.as_deref().unwrap_or_default();
+            Location::Argument(format!("{option} {value}"))
+        };
+        let invalid = Diagnostic::new(&codes::BAD_SDK_VERSION, self.to_string());
+        match self {
+            Self::File(error) => Diagnostic::from(error)
+                .help("pass the version with `--base`, or the file with `--version-file`"),
+            Self::InvalidFile(_) => invalid
+                .help("see `version.json` of the ROCm sources")
+                .at(of_file, ""),
+            Self::NoBase => invalid.help("add it, or pass `--base`").at(of_file, ""),
+            Self::InvalidBase(_) => invalid
+                .help("fix `rocm-version`, or pass `--base`")
+                .at(of_file, ""),
+            Self::InvalidBaseDate(_) => invalid
+                .help("fix `release-metadata.base-date`")
+                .at(of_file, ""),
+            Self::InvalidSuffix(_) => invalid
+                .help("append one such as `.dev0`, `rc1` or `+mine`")
+                .at(of_option("--custom-suffix", &request.custom_suffix), ""),
+            Self::UnknownReleaseType { known, .. } => invalid
+                .help(format!("known types are {}", known.join(", ")))
+                .at(of_option("--release-type", &request.release_type), ""),
+            Self::UnexpectedNumber(_) => invalid.help("remove `--prerelease-version`"),
+            Self::InvalidCommit(_) => invalid
+                .help("pass `--sha`")
+                .at(Location::Argument(COMMIT_VARIABLE.to_owned()), ""),
+            Self::MissingValues { missing, .. } => {
+                let mut help: Vec<&str> = missing.iter().map(|word| how_to_provide(word)).collect();
+                help.dedup();
+                invalid.help(help.join("; "))
+            }
+            Self::InvalidPattern(_) => invalid.help("fix the table `sdk-versions`"),
+        }
+    }
+}
+
+fn how_to_provide(word: &str) -> &'static str {
+    match word {
+        "number" => "pass `--prerelease-version`",
+        "base-date" => "set `release-metadata.base-date` in the version file to YYYYMMDD",
+        "sha" | "sha8" => "pass `--sha`, or run the command in a checkout",
+        _ => "pass `--base` and `--date`",
+    }
 }
 
 /// The contents of `version.json` that are used (ROCm/TheRock).

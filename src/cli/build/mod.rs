@@ -167,7 +167,6 @@ impl BuildRequest<'_> {
         check_job_options(
             &ready,
             &self.options.docker_arg,
-            "--fact",
             &self.options.fact,
             &mut sink,
         );

@@ -5,20 +5,16 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::layout_args::LayoutArgs;
-use super::option_help::{
-    add_help, name_argument, name_layout_options, name_layout_options_of_errors,
-};
 use super::targets::FamiliesFrom;
 use super::{Exit, Format, OutputFormat, Shell};
 use crate::bytes::on_threads;
 use crate::cli::load;
 use crate::cli::reporters::WheelReporter;
 use crate::cli::wheel::fail;
-use crate::config::Platform;
 use crate::sdk::python::BuildInfo;
 use crate::sdk::{
     self, PLATFORM_TAG_VARIABLE, RequestedTargets, ResolvedLayout, SdkBuildError, SdkBuilder,
-    TargetList, WrittenPackage,
+    WrittenPackage,
 };
 use crate::sys::{DirectorySwap, ScratchSpace, Signals};
 use crate::wheel::{DosTime, parse_source_date};
@@ -198,9 +194,7 @@ fn build(args: &Args, shell: &Shell) -> Exit {
     match try_build(args, shell) {
         Ok(exit) => exit,
         Err(SdkBuildError::Stopped(signal)) => signal.into(),
-        Err(SdkBuildError::Diagnostics(errors)) => {
-            fail(shell, &name_layout_options_of_errors(errors))
-        }
+        Err(SdkBuildError::Diagnostics(errors)) => fail(shell, &errors),
     }
 }
 
@@ -214,16 +208,20 @@ fn try_build(args: &Args, shell: &Shell) -> Result<Exit, SdkBuildError> {
         sdk::check_output(&dist, args.replace, compat.sdk_tables())?;
     }
     let scratch = ScratchSpace::near(&args.out)?;
-    let requested = args.requested_targets();
     let platform = args.layout.platform;
+    let requested = RequestedTargets::new(
+        platform,
+        args.gfx.as_deref(),
+        args.linux_gfx.as_deref(),
+        args.windows_gfx.as_deref(),
+    );
     let options = args.layout.options(
         &args.version_suffix,
         requested.list(platform).base_targets(),
     );
     let (layout, warnings) = ResolvedLayout::resolve(&options, &scratch, compat)?;
-    shell.report(&name_layout_options(warnings));
-    let version = sdk::package_version(args.version.as_deref(), &layout)
-        .map_err(|error| add_help(name_argument(error, "--version"), " with `--version`"))?;
+    shell.report(&warnings);
+    let version = sdk::package_version(args.version.as_deref(), &layout)?;
     let families = args.families.read(compat)?;
     let gpus = requested.resolve(&layout, platform, &families)?;
     let epoch = args
@@ -266,19 +264,6 @@ fn try_build(args: &Args, shell: &Shell) -> Result<Exit, SdkBuildError> {
         builder.build(lock, args.replace, &signals)?
     };
     Ok(print_result(args, shell, &dist, &written))
-}
-
-impl Args {
-    fn requested_targets(&self) -> RequestedTargets {
-        let list = |platform: Platform, option: &str, list: &Option<String>| match &self.gfx {
-            Some(gfx) if platform == self.layout.platform => TargetList::new("--gfx", gfx),
-            _ => TargetList::new(option, list.as_deref().unwrap_or_default()),
-        };
-        RequestedTargets::new(
-            list(Platform::Linux, "--linux-gfx", &self.linux_gfx),
-            list(Platform::Windows, "--windows-gfx", &self.windows_gfx),
-        )
-    }
 }
 
 fn print_result(args: &Args, shell: &Shell, dist: &Path, written: &[WrittenPackage]) -> Exit {

@@ -4,21 +4,19 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::option_help::{add_help, name_argument};
 use super::{Exit, Format, OutputFormat, Shell};
 use crate::cli::load;
 use crate::cli::reporters::WheelReporter;
 use crate::cli::wheel::fail;
-use crate::codes::sdk as codes;
 use crate::compat::Compat;
 use crate::config::Platform;
-use crate::diagnostic::{Diagnostic, Diagnostics, Location};
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::fetch::ProxySettings;
 use crate::names::ArtifactComponent;
 use crate::sdk::bucket::ArtifactSelection;
 use crate::sdk::fetch::{
-    ArtifactFetcher, ArtifactForm, CiRun, CiRunError, CiRunOptions, FetchedArtifact,
-    FindStoreError, ListError, parse_platform, parse_run_id,
+    ArtifactFetcher, ArtifactForm, CiRun, CiRunOptions, FetchedArtifact, parse_platform,
+    parse_run_id,
 };
 use crate::sdk::{SelectionOptions, TargetList};
 
@@ -220,7 +218,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     {
         Ok(run) => run,
         Err(errors) => {
-            let errors: Vec<Diagnostic> = errors.iter().map(run_diagnostic).collect();
+            let errors: Vec<Diagnostic> = errors.into_iter().map(Diagnostic::from).collect();
             shell.report(&errors);
             return Exit::Usage;
         }
@@ -237,13 +235,12 @@ fn fetch(
     shell: &Shell,
     compat: &Compat,
 ) -> Result<Vec<FetchedArtifact>, Diagnostics> {
-    let selection = ArtifactSelection::compile(args.selection_options(), compat)
-        .map_err(|errors| args.name_excluded_patterns(errors))?;
+    let selection = ArtifactSelection::compile(args.selection_options(), compat)?;
     let proxies = ProxySettings::from_variables(|name| shell.environment.get(name));
     let rows = &compat.sdk_tables().sdk_buckets;
     let (store, files) = run
         .find_store(rows, &proxies, &|message| shell.detail(message))
-        .map_err(store_diagnostic)?;
+        .map_err(Diagnostic::from)?;
     let form = args.form();
     let archive_dir = args.archive_dir();
     let artifacts: Vec<FetchedArtifact> = selection
@@ -265,49 +262,6 @@ fn fetch(
         })?;
     }
     Ok(artifacts)
-}
-
-/// Returns the diagnostic of an invalid description of a run, with the option that completes it.
-fn run_diagnostic(error: &CiRunError) -> Diagnostic {
-    let diagnostic = Diagnostic::new(&codes::NO_ARTIFACT, error.to_string());
-    match error {
-        CiRunError::NoId => diagnostic.help("pass the ID of the CI run with `--run-id`"),
-        CiRunError::InvalidVariable { variable, .. } => diagnostic
-            .at(Location::Argument((*variable).to_owned()), "")
-            .help("set it to another value, or unset it"),
-    }
-}
-
-/// Returns the diagnostic of a run that is not found, with the options that select another one.
-fn store_diagnostic(error: FindStoreError) -> Diagnostic {
-    let diagnostic = Diagnostic::new(&codes::NO_ARTIFACT, error.to_string());
-    match error {
-        FindStoreError::UnknownReleaseType {
-            release_type,
-            known,
-        } => diagnostic
-            .at(
-                Location::Argument(format!("--release-type {release_type}")),
-                "",
-            )
-            .help(format!("known types are {}", known.join(", "))),
-        FindStoreError::NoArtifacts { id, .. } => diagnostic
-            .at(Location::Argument(format!("--run-id {id}")), "")
-            .help(
-                "check the run ID, its repository (`--run-github-repo`) and the release type \
-                 (`--release-type`); artifacts are deleted after some weeks",
-            ),
-        FindStoreError::List(error) => {
-            let options = match error {
-                ListError::NoBucket(_) => {
-                    " (`--run-id`, `--release-type`, `--bucket`, `--local-staging`)"
-                }
-                ListError::Unreachable(_) => " (`--local-staging`)",
-                ListError::TooLarge(_) | ListError::Directory(_) => "",
-            };
-            add_help(error.into(), options)
-        }
-    }
 }
 
 /// Parses a component.
@@ -369,29 +323,11 @@ impl Args {
         SelectionOptions {
             includes: self.include.clone(),
             excludes: self.exclude.clone(),
-            gpus: TargetList::new("--gfx", &self.gfx.join(",")),
+            gpus: TargetList::new(&self.gfx.join(",")),
             expands_families: self.expand_family_to_targets,
             without_components: self.exclude_components.iter().copied().collect(),
             without_names: self.exclude_artifacts.iter().cloned().collect(),
         }
-    }
-
-    /// Names the option of the patterns that are not positional arguments.
-    fn name_excluded_patterns(&self, errors: Diagnostics) -> Diagnostics {
-        let exit_class = errors.exit_class();
-        let is_excluded = |error: &Diagnostic| {
-            error.labels.iter().any(|label| {
-                matches!(&label.location, Location::Argument(pattern) if self.exclude.contains(pattern))
-            })
-        };
-        let named = errors.into_iter().map(|error| {
-            if is_excluded(&error) {
-                name_argument(error, "--exclude")
-            } else {
-                error
-            }
-        });
-        Diagnostics::from(named.collect::<Vec<_>>()).exits_with(exit_class)
     }
 
     /// Returns the directory of the archives.

@@ -3,7 +3,6 @@
 mod build;
 mod fetch;
 mod layout_args;
-mod option_help;
 mod plan;
 mod rpath;
 mod targets;

@@ -6,7 +6,6 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::layout_args::LayoutArgs;
-use super::option_help::{name_layout_options, name_layout_options_of_errors};
 use super::{Exit, Format, OutputFormat, Shell};
 use crate::audit::format_size;
 use crate::cli::load;
@@ -47,10 +46,10 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let options = args.layout.options("", BTreeSet::new());
     let layout = match ResolvedLayout::resolve(&options, &ScratchSpace::default(), compat) {
         Ok((layout, warnings)) => {
-            shell.report(&name_layout_options(warnings));
+            shell.report(&warnings);
             layout
         }
-        Err(errors) => return fail(shell, &name_layout_options_of_errors(errors)),
+        Err(errors) => return fail(shell, &errors),
     };
     match args.format.get() {
         Format::Human => shell.print(&table(&layout)),

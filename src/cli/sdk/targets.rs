@@ -88,7 +88,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             .iter()
             .map(|row| (row.family.clone(), row.members.clone()))
             .collect(),
-        Some(list) => match TargetList::new("--gfx", list).as_family(&rows) {
+        Some(list) => match TargetList::new(list).as_family(&rows) {
             Ok(family) => vec![family],
             Err(error) => return shell.report(&[error]),
         },

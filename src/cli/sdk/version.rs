@@ -6,11 +6,9 @@ use serde_json::json;
 
 use super::{Exit, Format, OutputFormat, Shell};
 use crate::cli::load;
-use crate::codes::sdk as codes;
-use crate::diagnostic::{Diagnostic, Location};
 use crate::render::actions::ActionOutput;
 use crate::sdk::version::{
-    PackageVersions, VersionError, VersionRequest, parse_base_version, parse_commit, parse_day,
+    PackageVersions, VersionRequest, parse_base_version, parse_commit, parse_day,
 };
 
 /// Compute the versions of a build for wheels, Debian packages and RPMs
@@ -94,10 +92,10 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Err(exit) => return exit,
     };
     let rows = &compat.sdk_tables().sdk_versions;
-    let PackageVersions { wheel, deb, rpm } = match args.request().compute(rows, &shell.environment)
-    {
+    let request = args.request();
+    let PackageVersions { wheel, deb, rpm } = match request.compute(rows, &shell.environment) {
         Ok(versions) => versions,
-        Err(error) => return shell.report(&[args.diagnostic(error)]),
+        Err(error) => return shell.report(&[error.diagnostic(&request)]),
     };
     if shell.environment.get("GITHUB_OUTPUT").is_some() {
         let names = [
@@ -134,54 +132,5 @@ impl Args {
             version_file: self.version_file.clone(),
             commit: self.sha.clone(),
         }
-    }
-
-    /// Returns the diagnostic of an error, with the options that avoid it.
-    fn diagnostic(&self, error: VersionError) -> Diagnostic {
-        let of_file = Location::File(self.version_file.display().to_string().into());
-        let of_option = |option: &str, value: &Option<String>| {
-            let value = value.as_deref().unwrap_or_default();
-            Location::Argument(format!("{option} {value}"))
-        };
-        let invalid = Diagnostic::new(&codes::BAD_SDK_VERSION, error.to_string());
-        match error {
-            VersionError::File(error) => Diagnostic::from(error)
-                .help("pass the version with `--base`, or the file with `--version-file`"),
-            VersionError::InvalidFile(_) => invalid
-                .help("see `version.json` of the ROCm sources")
-                .at(of_file, ""),
-            VersionError::NoBase => invalid.help("add it, or pass `--base`").at(of_file, ""),
-            VersionError::InvalidBase(_) => invalid
-                .help("fix `rocm-version`, or pass `--base`")
-                .at(of_file, ""),
-            VersionError::InvalidBaseDate(_) => invalid
-                .help("fix `release-metadata.base-date`")
-                .at(of_file, ""),
-            VersionError::InvalidSuffix(_) => invalid
-                .help("append one such as `.dev0`, `rc1` or `+mine`")
-                .at(of_option("--custom-suffix", &self.custom_suffix), ""),
-            VersionError::UnknownReleaseType { known, .. } => invalid
-                .help(format!("known types are {}", known.join(", ")))
-                .at(of_option("--release-type", &self.release_type), ""),
-            VersionError::UnexpectedNumber(_) => invalid.help("remove `--prerelease-version`"),
-            VersionError::InvalidCommit(_) => invalid
-                .help("pass `--sha`")
-                .at(Location::Argument("GITHUB_SHA".to_owned()), ""),
-            VersionError::MissingValues { missing, .. } => {
-                let mut help: Vec<&str> = missing.iter().map(|word| how_to_provide(word)).collect();
-                help.dedup();
-                invalid.help(help.join("; "))
-            }
-            VersionError::InvalidPattern(_) => invalid.help("fix the table `sdk-versions`"),
-        }
-    }
-}
-
-fn how_to_provide(word: &str) -> &'static str {
-    match word {
-        "number" => "pass `--prerelease-version`",
-        "base-date" => "set `release-metadata.base-date` in the version file to YYYYMMDD",
-        "sha" | "sha8" => "pass `--sha`, or run the command in a checkout",
-        _ => "pass `--base` and `--date`",
     }
 }

@@ -19,7 +19,7 @@ pub const ALL: &[&Code] = &[
 pub const DAMAGED_ELF: Code = Code::error(
     "E001",
     "damaged-elf",
-    "A file starts like an ELF file, but its headers cannot be parsed: it is truncated, or a tool damaged it. The dynamic linker refuses it. It is left out of the audit; `wheel show` only reports it, while `wheel verify`, `wheel check` and `wheel repair` fail. For a file that its name marks as data, this is a note, because nothing loads it. A truncated code object for a GPU is R132.\n\nBuild the file again, or use it as the linker produced it.",
+    "A file starts like an ELF file, but its headers cannot be parsed: it is truncated, or a tool damaged it. The dynamic linker refuses it. It is left out of the audit; `wheel show` only reports it, while `wheel verify`, `wheel check` and `wheel repair` fail. For a file whose name marks it as data, this is a note, because nothing loads it. A truncated code object for a GPU is R132.\n\nBuild the file again, or use it as the linker produced it.",
 );
 /// A library in a directory for pure Python code.
 pub const ELF_IN_PURELIB: Code = Code::error(
@@ -43,7 +43,7 @@ pub const OTHER_LIBC: Code = Code::warning(
 pub const UNKNOWN_LIBC: Code = Code::warning(
     "E005",
     "unknown-libc",
-    "Nothing identifies the C library of an extension module: not the libraries that it needs, not its program interpreter, not its filename, not the filename of the wheel. It is audited against the C library of the host, or against glibc if that is unknown.\n\nName the platform in the filename of the wheel.",
+    "The C library of an extension module is unknown: neither the libraries that it needs, nor its program interpreter, its filename or the filename of the wheel identifies it. It is audited against the C library of the host, or against glibc if that is unknown.\n\nName the platform in the filename of the wheel.",
 );
 /// An extension module that is linked against libpython.
 pub const NEEDS_LIBPYTHON: Code = Code::warning(
@@ -55,13 +55,13 @@ pub const NEEDS_LIBPYTHON: Code = Code::warning(
 pub const UNEDITABLE_ELF: Code = Code::error(
     "E007",
     "uneditable-elf",
-    "An ELF file had to be edited, but its layout does not permit the change without moving bytes, or is already invalid. Nothing was written.\n\nUse the file as the linker produced it: a tool that edited it before may have left it in this state. `rock-matrix wheel verify` reports what is wrong with its layout.",
+    "An ELF file cannot be edited: its layout is invalid, or has no room for the change without moving other bytes. Nothing was written.\n\nUse the file as the linker produced it: a tool that edited it before may have left it in this state. `rock-matrix wheel verify` reports what is wrong with its layout.",
 );
 /// More dependencies between libraries than can be resolved.
 pub const TOO_MANY_LIBRARIES: Code = Code::error(
     "E008",
     "too-many-libraries",
-    "Resolving the dependencies of the wheel's libraries would take too much memory. The result grows with the number of libraries times that of their dependencies: a thousand libraries that lead to a thousand others make a million entries. No real wheel comes close. None of the libraries was audited.",
+    "Resolving the dependencies of the wheel's libraries would take too much memory. The result grows with the number of libraries times that of their dependencies: a thousand libraries that lead to a thousand others make a million entries. Real wheels are far below this limit. None of the libraries was audited.",
 );
 /// A library whose C library is unknown.
 pub const OPEN_LIBC: Code = Code::warning(

@@ -42,7 +42,7 @@ pub const ALL: &[&Code] = &[
 pub const FALSE_PLATFORM_TAG: Code = Code::error(
     "R101",
     "false-platform-tag",
-    "The filename claims systems on which the wheel's own libraries do not load. They need a symbol or symbol version that these systems lack, an x86-64 level above the baseline, another processor, C library or operating system, or a Python with unusual build options. pip selects the wheel by its filename, and the import fails.\n\nOnly files of the wheel are considered, never libraries of the host. Build in an older container image, or let `rock-matrix wheel repair` replace the tag with one that the wheel complies with.",
+    "The filename names systems on which the wheel's own libraries do not load, because they need a symbol or symbol version that these systems lack, an x86-64 level above the baseline, another processor, C library or operating system, or a Python with unusual build options. pip selects the wheel by its filename, and the import fails.\n\nOnly files of the wheel are considered, never libraries of the host. Build in an older container image, or let `rock-matrix wheel repair` replace the tag with one that the wheel complies with.",
 );
 /// Machine code in a wheel for any platform.
 pub const CODE_IN_ANY_WHEEL: Code = Code::error(
@@ -60,7 +60,7 @@ pub const PURELIB_WITH_LIBRARIES: Code = Code::warning(
 pub const LIBRARY_FROM_ELSEWHERE: Code = Code::error(
     "R105",
     "library-from-elsewhere",
-    "The filename has a manylinux or musllinux tag, but a library of the wheel needs another one that not all systems of this policy have (PEP 600) and that its search path does not find in the wheel, even if it is there. The import fails unless the library happens to be installed. If the filename has several platform tags, the one for the oldest systems is checked. Libraries of ROCm, torch and similar packages are not reported, because other packages provide them; see the presets of `--exclude-preset`.\n\nIf the library is a Python module of the same wheel, this is a note: it can be loaded once that module is imported. Plugins of triton need `libtriton.so` in this way.\n\nGraft the library with `rock-matrix wheel repair`, link it statically, or pass `--exclude` if another package provides it. If it is in the wheel already, correct the search path.",
+    "The filename has a manylinux or musllinux tag, but a file of the wheel needs a library that not all systems of this policy have (PEP 600), and its search path does not lead to a copy in the wheel. The import fails unless the library happens to be installed. If the filename has several platform tags, the one for the oldest systems is checked. Libraries of ROCm, torch and similar packages are not reported, because other packages provide them; see the presets of `--exclude-preset`.\n\nIf the library is a Python module of the same wheel, this is a note: it can be loaded once that module is imported. Plugins of triton need `libtriton.so` in this way.\n\nGraft the library with `rock-matrix wheel repair`, link it statically, or pass `--exclude` if another package provides it. If it is in the wheel already, correct the search path.",
 );
 /// An absolute search path.
 pub const ABSOLUTE_RPATH: Code = Code::error(
@@ -102,13 +102,13 @@ pub const NEEDED_BY_PATH: Code = Code::error(
 pub const GFX_NOT_AS_EXPECTED: Code = Code::error(
     "R120",
     "gfx-not-as-expected",
-    "The gfx targets of the wheel's code objects differ from those in the plan, in `wheel check --expect`, or in `--require` or `--exact` of `wheel gfx`. On the GPUs of a missing target nothing runs; an extra target was not requested.\n\nCheck the variables from which the build takes its targets, such as `PYTORCH_ROCM_ARCH`. `rock-matrix wheel gfx` lists the targets that were compiled.",
+    "The gfx targets of the wheel's code objects differ from those in the plan, in `wheel check --expect`, or in `--require` or `--exact` of `wheel gfx`. Nothing runs on GPUs of a missing target; an extra target was not requested.\n\nCheck the variables from which the build takes its targets, such as `PYTORCH_ROCM_ARCH`. `rock-matrix wheel gfx` lists the targets that were compiled.",
 );
 /// Libraries with different gfx targets.
 pub const GFX_SETS_DIFFER: Code = Code::warning(
     "R121",
     "gfx-sets-differ",
-    "Libraries of one wheel contain code for different sets of gfx targets. On a GPU that only some of them support, the wheel works until it launches a kernel of the others.\n\nBuild all libraries for the same gfx targets.",
+    "Libraries of one wheel contain code for different sets of gfx targets. On a GPU that only some of the libraries support, the wheel works until it launches a kernel of another one.\n\nBuild all libraries for the same gfx targets.",
 );
 /// HIP libraries without code for a GPU.
 pub const NO_DEVICE_CODE: Code = Code::error(
@@ -144,7 +144,7 @@ pub const NEW_CODE_OBJECT: Code = Code::warning(
 pub const WRAPPERS_DIFFER: Code = Code::warning(
     "R127",
     "wrappers-differ",
-    "A library has one fatbin wrapper for each offload bundle in `.hip_fatbin`, through which it registers its kernels when it is loaded. The numbers differ, so some kernels are never registered, or a wrapper points to no bundle.\n\nBuild the library again, and do not edit its offload bundles.",
+    "A library registers its kernels through fatbin wrappers, one for each offload bundle in `.hip_fatbin`. Here the numbers of wrappers and bundles differ, so some kernels are never registered, or a wrapper points to no bundle.\n\nBuild the library again, and do not edit its offload bundles.",
 );
 /// A local version label that cannot be parsed.
 pub const LABEL_NOT_READ: Code = Code::note(
@@ -162,13 +162,13 @@ pub const KPACK_MISSING: Code = Code::error(
 pub const DAMAGED_LAYOUT: Code = Code::error(
     "R131",
     "damaged-layout",
-    "The program headers of a library contradict each other or the file, so the dynamic linker refuses the library or crashes. Tools that edit a library and make wrong assumptions about its layout cause this, above all after its code objects were split off. `wheel verify` and `wheel check` check every library; `wheel repair` only warns, and checks libraries up to 32 MiB.\n\nUse the library as the linker produced it, and edit it with `rock-matrix wheel repair`, which moves none of its bytes.",
+    "The program headers of a library contradict each other or the file, so the dynamic linker refuses the library or crashes. The usual cause is a tool that edited the library with wrong assumptions about its layout, above all after its code objects were split off. `wheel verify` and `wheel check` check every library; `wheel repair` only warns, and checks libraries up to 32 MiB.\n\nUse the library as the linker produced it, and edit it with `rock-matrix wheel repair`, which moves none of its bytes.",
 );
 /// A device wheel with code for another target than its name.
 pub const OTHER_DEVICE_CODE: Code = Code::error(
     "R133",
     "other-device-code",
-    "The name of a device wheel, such as `amd_torch_device_gfx942`, says which gfx target of a host wheel it contains code for; a bundle such as `gfx12-0` means several targets. The code in this wheel is for others. Installers select it by name, through an extra such as `torch[device-gfx942]`, and the GPU finds no kernel. `rock-matrix compat list device-bundles` shows the targets of each bundle.\n\nSplit the host wheel again, and do not rename device wheels.",
+    "The name of a device wheel, such as `amd_torch_device_gfx942`, contains the gfx target that its code is for; a bundle such as `gfx12-0` stands for several targets. The code in this wheel is for other targets. Installers select the wheel by its name, through an extra such as `torch[device-gfx942]`, and the GPU finds no kernel. `rock-matrix compat list device-bundles` shows the targets of each bundle.\n\nSplit the host wheel again, and do not rename device wheels.",
 );
 /// A program whose first segment is writable.
 pub const WRITABLE_FIRST_SEGMENT: Code = Code::warning(
@@ -180,7 +180,7 @@ pub const WRITABLE_FIRST_SEGMENT: Code = Code::warning(
 pub const WHEEL_TOO_LARGE: Code = Code::error(
     "R140",
     "wheel-too-large",
-    "The wheel is larger than the limit in `--max-size` or, without that option, than GitHub permits for a release asset, which must be smaller than 2 GiB. A wheel above PyPI's default limit of 100 MiB per file is a note. `rock-matrix compat list limits` shows both limits.\n\nBuild for fewer gfx targets, compress code objects (`--offload-compress`), or strip the libraries.",
+    "The wheel is larger than the limit in `--max-size` or, without that option, than GitHub permits for a release asset, which must be smaller than 2 GiB. For a wheel above PyPI's default limit of 100 MiB per file, this is a note. `rock-matrix compat list limits` shows both limits.\n\nBuild for fewer gfx targets, compress code objects (`--offload-compress`), or strip the libraries.",
 );
 /// A wheel that PyPI rejects.
 pub const REJECTED_BY_PYPI: Code = Code::error(
@@ -192,7 +192,7 @@ pub const REJECTED_BY_PYPI: Code = Code::error(
 pub const DAMAGED_CODE_OBJECTS: Code = Code::error(
     "R132",
     "damaged-code-objects",
-    "An offload bundle, a code object or a kpack archive starts as one but cannot be parsed: it is truncated, or a tool that does not know the format changed it. The HIP runtime fails when it first needs a kernel of it. A file that exceeds a limit of the scan is reported too, because only part of it was checked.\n\nUse the library as the compiler produced it.",
+    "An offload bundle, a code object or a kpack archive cannot be parsed after its first bytes: it is truncated, or a tool that does not know the format changed it. The HIP runtime fails when it first needs one of its kernels. A file that exceeds a limit of the scan is reported too, because only part of it was checked.\n\nUse the library as the compiler produced it.",
 );
 /// A missing file that finished wheels of the distribution have.
 pub const CONTENT_MISSING: Code = Code::error(
@@ -204,7 +204,7 @@ pub const CONTENT_MISSING: Code = Code::error(
 pub const REQUIREMENT_MISSING: Code = Code::error(
     "R151",
     "requirement-missing",
-    "METADATA lacks a requirement that the table `wheel-contents` expects of this distribution: one that matches a pattern, or a pin to the version of another wheel of the same build. Without it installers leave the package out, or install another version.\n\nBuild the wheel again with its requirements set.",
+    "METADATA lacks a requirement that the table `wheel-contents` expects of this distribution: one that matches a pattern, or a pin to the version of another wheel of the same build. Without it, installers do not install that package, or install another version.\n\nBuild the wheel again with its requirements set.",
 );
 /// A version in a file of the wheel that METADATA contradicts.
 pub const CONTENT_DISAGREES: Code = Code::error(
@@ -216,7 +216,7 @@ pub const CONTENT_DISAGREES: Code = Code::error(
 pub const UNKNOWN_PLATFORM_TAG: Code = Code::error(
     "R160",
     "unknown-platform-tag",
-    "A platform tag in the filename is in no specification: it is not `any`, not a Linux, manylinux or musllinux tag, and not one of another system. A Linux tag without an architecture, such as `manylinux_2_28`, is unknown too. No installer selects the wheel for it, and PyPI rejects the wheel. `wheel retag` does not set such a tag unless `--allow` has this code.\n\nSet the right tag with `rock-matrix wheel retag --platform-tag`.",
+    "A platform tag in the filename is not in any specification: it is not `any`, not a Linux, manylinux or musllinux tag, and not one of another system. A Linux tag without an architecture, such as `manylinux_2_28`, is unknown too. No installer selects the wheel for it, and PyPI rejects the wheel. `wheel retag` sets such a tag only with `--allow R160`.\n\nSet the right tag with `rock-matrix wheel retag --platform-tag`.",
 );
 /// A Linux platform for a wheel of another system.
 pub const FOREIGN_SYSTEM: Code = Code::error(

@@ -35,20 +35,20 @@ pub const ALL: &[&Code] = &[
 pub const BAD_WHEEL_NAME: Code = Code::error(
     "W016",
     "bad-wheel-name",
-    "The filename of a wheel is `{distribution}-{version}(-{build})-{python}-{abi}-{platform}.whl`. Hyphens of the distribution are written as `_`, and the local version label follows a `+`. GitHub stores a dot instead if the asset was uploaded without encoding the `+`.\n\npip refuses a local file whose name contains `%2B`. Rename it with `+`.",
+    "The filename is not that of a wheel, `{distribution}-{version}(-{build})-{python}-{abi}-{platform}.whl`. Hyphens of the distribution are written as `_`, and the local version label follows a `+`. GitHub replaces the `+` by a dot if it is not encoded in the upload.\n\nRename the file. If its name contains `%2B`, write `+`: pip refuses the encoded form in local filenames.",
 );
 /// An unknown preset of excluded libraries.
 pub const UNKNOWN_PRESET: Code = Code::error(
     "W030",
     "unknown-preset",
-    "`--exclude-preset` names a set of libraries that repairs leave alone. The sets are in the compatibility data: `rock-matrix compat list presets`.",
+    "The compatibility data has no preset of this name. `--exclude-preset` takes names of sets of libraries that repairs do not graft.\n\n`rock-matrix compat list presets` shows the presets.",
 )
 .exits_with(ExitClass::Usage);
 /// An exclude pattern that matches nothing.
 pub const UNMATCHED_EXCLUDE: Code = Code::warning(
     "W031",
     "unmatched-exclude",
-    "A pattern of `--exclude` matched no library that the wheel needs. Patterns match whole names, so `libamdhip64.so` does not match `libamdhip64.so.6`; `libamdhip64.so*` does.",
+    "A pattern of `--exclude` matches no library that the wheel needs, so it has no effect.\n\nPatterns match whole names: `libamdhip64.so` does not match `libamdhip64.so.6`, but `libamdhip64.so*` does.",
 );
 /// An invalid pattern.
 pub const BAD_PATTERN: Code = Code::error(
@@ -78,7 +78,7 @@ pub const OUTPUT_IS_INPUT: Code = Code::error(
 pub const UNKNOWN_PLATFORM: Code = Code::error(
     "W070",
     "unknown-platform",
-    "`--plat` takes the platform tag of a policy, such as `manylinux_2_28_x86_64` or `manylinux2014_x86_64`, or `auto` for the best one that the wheel can comply with. The policies are those of PEP 513, 571, 599, 600 and 656 for the architecture of the wheel.",
+    "No policy has the platform tag in `--plat`.\n\nPass one such as `manylinux_2_28_x86_64` or `manylinux2014_x86_64`, or `auto` for the best one that the wheel can comply with. The policies are those of PEP 513, 571, 599, 600 and 656 for the architecture of the wheel.",
 );
 /// A platform that the wheel cannot comply with.
 pub const PLATFORM_OUT_OF_REACH: Code = Code::error(
@@ -96,13 +96,13 @@ pub const LIBRARY_NOT_FOUND: Code = Code::error(
 pub const GRAFTS_FORBIDDEN: Code = Code::error(
     "W073",
     "grafts-forbidden",
-    "The wheel needs libraries that its platform does not guarantee, but `--no-graft` forbids grafting them.\n\nPass `--exclude` for libraries that another package provides, or build without the others.",
+    "The wheel needs libraries that its platform does not guarantee, but `--no-graft` forbids grafting them.\n\nPass `--exclude` for libraries that another package provides, or build the wheel so that it does not need them.",
 );
 /// A repaired wheel that does not match its plan.
 pub const UNSOUND_RESULT: Code = Code::error(
     "W074",
     "unsound-result",
-    "A repaired wheel is audited again before it gets its name. Every edited library must match the repair plan, every grafted library must be found from its installed path, no needed library may be lost, and the platforms in the filename must provide the rest. This wheel failed the audit, and nothing was written.\n\nThis is a bug in rock-matrix, or the library can barely be edited, such as one whose search path has no room for another entry. Please report it with the output of `--dry-run`.",
+    "A repaired wheel is audited again before it gets its name. Every edited library must match the repair plan, every grafted library must be found from its installed path, no needed library may be lost, and the platforms in the filename must provide the rest. This wheel failed the audit, and nothing was written.\n\nThis is a bug in rock-matrix, or a library has too little room for the change, for example for another entry of its search path. Please report it with the output of `--dry-run`.",
 );
 /// A member that a grafted library replaces.
 pub const GRAFT_REPLACES_MEMBER: Code = Code::warning(
@@ -126,7 +126,7 @@ pub const CLAIM_OVERTAKEN: Code = Code::warning(
 pub const WHEEL_NOT_THERE: Code = Code::error(
     "W080",
     "wheel-not-there",
-    "`wheel check` got a directory without wheels, or found no wheel of a distribution that `--expect` names. If the compatibility data says that the distribution has none for the platform of the other wheels, this is a note.\n\nSee the log of the build that should have produced it.",
+    "`wheel check` found no wheel in a directory, or none of a distribution that `--expect` names. If the compatibility data says that the distribution has none for the platform of the other wheels, this is a note.\n\nSee the log of the build that should have produced it.",
 );
 /// Several wheels of one distribution.
 pub const SEVERAL_WHEELS: Code = Code::warning(
@@ -144,13 +144,13 @@ pub const WHEEL_TOO_SMALL: Code = Code::error(
 pub const UNKNOWN_FEATURE: Code = Code::error(
     "W083",
     "unknown-feature",
-    "`--with` names a feature that the expected wheels were built with. No row of the table `wheel-contents` has this one.\n\n`rock-matrix compat list wheel-contents` shows the known features.",
+    "`--with` names a feature that no row of the table `wheel-contents` has, so its files cannot be checked.\n\n`rock-matrix compat list wheel-contents` shows the known features.",
 );
 /// A wheel without an embedding rule.
 pub const NO_EMBEDDING: Code = Code::error(
     "W090",
     "no-embedding",
-    "`wheel embed` embeds ROCm in wheels of the distributions and platforms that the table `embeddings` of the compatibility data lists: `rock-matrix compat list embeddings`.\n\nPass such a wheel, or write a row and load it with `--compat`.",
+    "The table `embeddings` of the compatibility data has no row for the distribution and platform of this wheel, so `wheel embed` does not know where its ROCm belongs.\n\nPass a wheel of `rock-matrix compat list embeddings`, or write a row and load it with `--compat`.",
 );
 /// A module without the marker line.
 pub const MARKER_NOT_FOUND: Code = Code::error(
@@ -162,7 +162,7 @@ pub const MARKER_NOT_FOUND: Code = Code::error(
 pub const BAD_ROCM_FOLDER: Code = Code::error(
     "W092",
     "bad-rocm-folder",
-    "The directory in `--rocm` has no files to embed, or contains something that a wheel cannot: a symbolic link that is dangling or leads out of the directory, a pipe, a socket or a device. If it were skipped silently, it would be missing at run time.\n\nPass the directory in which ROCm is installed, or remove what does not belong there.",
+    "The directory in `--rocm` has no files to embed, or contains something that a wheel cannot contain: a symbolic link that is dangling or leads out of the directory, a pipe, a socket or a device. Without it, ROCm could fail at run time.\n\nPass the directory in which ROCm is installed, or remove what does not belong there.",
 );
 /// A wheel in which ROCm is already embedded.
 pub const EMBEDDED_ALREADY: Code = Code::note(
@@ -180,5 +180,5 @@ pub const LINKS_IN_ROCM: Code = Code::note(
 pub const UNTRIED_EMBEDDING: Code = Code::warning(
     "W095",
     "untried-embedding",
-    "According to the table `embeddings`, nobody has run a wheel that was made with this row. The search paths of its libraries lead to the embedded ROCm, and `wheel verify` passes, but it is not known whether ROCm finds everything that it loads at run time.\n\nTest the wheel on a machine without ROCm.",
+    "The row of the table `embeddings` is marked as experimental: no wheel made with it has been run. The search paths of its libraries lead to the embedded ROCm, and `wheel verify` passes, but ROCm may not find everything that it loads at run time.\n\nTest the wheel on a machine without ROCm.",
 );

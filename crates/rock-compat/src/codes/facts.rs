@@ -17,13 +17,13 @@ pub const ALL: &[&Code] = &[
 pub const UNKNOWN_TABLE: Code = Code::error(
     "K005",
     "unknown-table",
-    "There is no table of this name. `rock-matrix compat list` shows all tables.",
+    "The compatibility data has no table of this name. `rock-matrix compat list` shows all tables.",
 );
 /// A question that the compatibility data cannot answer.
 pub const BAD_QUESTION: Code = Code::error(
     "K006",
     "bad-question",
-    "`compat explain` takes AXIS=VALUE pairs that some table relates to each other: torch with rocm, torch with python, flash-attn with backend or python.",
+    "A value is invalid, or no compatibility data covers these values together. `compat explain` takes AXIS=VALUE pairs that a table relates to each other: torch with rocm, torch with python, flash-attn with backend or python.\n\n`rock-matrix compat list` shows the tables with the known values.",
 );
 /// An invalid policy file.
 pub const BAD_POLICY_FILE: Code = Code::error(
@@ -42,21 +42,21 @@ pub const MOVED_TAG: Code = Code::warning(
     "K009",
     "moved-tag",
     "The tag in a row of the table `actions` now points to another commit. Tags of releases \
-     normally never move. Someone who takes over a repository moves them, so that every workflow \
-     that uses the tag runs other code. The row is kept, `compat refresh` does not propose \
-     anything newer from that repository, and `compat refresh --check` fails.\n\nCheck the \
-     releases and security advisories of the repository. If the move was intended, review the new \
-     commit and write it into the row by hand.",
+     normally never move, but an attacker who takes over a repository can move them, so that \
+     every workflow that uses the tag runs other code. The row is kept, `compat refresh` does not \
+     propose anything newer from that repository, and `compat refresh --check` fails.\n\nCheck \
+     the releases and security advisories of the repository. If the move was intended, review the \
+     new commit and write it into the row by hand.",
 );
 /// An unknown environment profile.
 pub const UNKNOWN_PROFILE: Code = Code::error(
     "K010",
     "unknown-profile",
-    "There is no profile of this name. Profiles are rows of the table `profiles`, and their variables are in the table `variables`: `rock-matrix compat list profiles` shows them.",
+    "There is no environment profile of this name. Profiles are rows of the table `profiles`, and their variables are in the table `variables`: `rock-matrix compat list profiles` shows them.",
 );
 /// A value that is harmful for an environment profile.
 pub const VARIABLE_AGAINST_PROFILE: Code = Code::warning(
     "K011",
     "variable-against-profile",
-    "An environment variable has a value that is harmful for the purpose of the command. For example, `AMD_SERIALIZE_KERNEL=1` in a benchmark serializes kernels, so the numbers are not those that users get. The table `variable-rules` lists the permitted values and the reasons.\n\nA build step belongs to an environment profile if a word in the name of its stage says so, such as `bench`. The variables of the step are checked, and those that the container gets from `docker: {args: …}`.",
+    "An environment variable has a value that is harmful for the purpose of the command. For example, `AMD_SERIALIZE_KERNEL=1` in a benchmark serializes kernels, so its results differ from those of users. The table `variable-rules` lists the permitted values and the reasons.\n\nA build step belongs to an environment profile if the name of its stage contains a word of the profile, such as `bench`. Its own variables are checked, and so are those in `docker: {args: …}`.",
 );

@@ -45,7 +45,7 @@ pub const GPU_NODE_UNREADABLE: Code = Code::warning(
 pub const WRONG_GPU_ID: Code = Code::warning(
     "H003",
     "wrong-gpu-id",
-    "The `gpu_id` file of a node is missing, is not a number, or is 0 (a CPU), while the node's `properties` describe a GPU.\n\nThe GPU is kept, because its target comes from `properties` alone. Please report the driver that writes this to its vendor.",
+    "The `gpu_id` file of a node is missing, is not a number, or is 0 (a CPU), while the node's `properties` describe a GPU.\n\nThe GPU is kept, because its target comes from `properties` alone. Please report this to the vendor of the driver.",
 );
 /// A GPU that a container hides.
 pub const MASKED_GPU: Code = Code::note(
@@ -81,7 +81,7 @@ pub const DEVICE_REFUSED: Code = Code::warning(
 pub const BROKEN_DEVICE: Code = Code::error(
     "H009",
     "broken-device",
-    "A device node exists and may be opened, but the system reports an error: its driver is gone or has failed.\n\n`dmesg` shows the messages of amdgpu. A node left over from an unloaded driver also looks like this.",
+    "A device node exists and may be opened, but the system reports an error: its driver is gone or has failed.\n\n`dmesg` shows the messages of amdgpu. The device node may also be left over from a driver that was unloaded.",
 );
 /// Neither docker nor podman on the `PATH`.
 pub const NO_CONTAINER_ENGINE: Code = Code::note(
@@ -135,7 +135,7 @@ pub const HIDDEN_GPUS: Code = Code::note(
 pub const UNREADABLE_HOST_FILE: Code = Code::warning(
     "H018",
     "unreadable-host-file",
-    "A file below `/proc`, `/etc` or the control group's directory cannot be read, or is not in the kernel's format. Its information is treated as unknown.\n\nA hardened container may hide such files. Limits that cannot be read cannot be respected, so set `max-jobs` in the matrix file.",
+    "A file below `/proc`, `/etc` or the control group's directory cannot be read, or is not in the kernel's format, so its information is unknown. A hardened container may hide such files.\n\nBuilds cannot respect a limit that cannot be read: set `max-jobs` in the matrix file.",
 );
 /// Attention that does not behave as expected.
 pub const ATTENTION_MISS: Code = Code::error(

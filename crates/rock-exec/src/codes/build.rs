@@ -35,7 +35,7 @@ pub const ALL: &[&Code] = &[
 pub const STEP_FAILED: Code = Code::error(
     "B050",
     "step-failed",
-    "A stage of the build failed. The message contains its command, its last lines of output and the log file.\n\nCompleted stages are kept. Fix the cause and run the same command with `--resume`, which starts at the first stage that changed or did not succeed, or with `--resume=STAGE`.",
+    "A stage of the build failed. The message contains its command, the last lines of its output and the path of the log.\n\nCompleted stages are kept. Fix the cause and run the same command with `--resume`, which starts at the first stage that changed or did not succeed, or with `--resume=STAGE`.",
 );
 /// A stage that exceeded its time limit.
 pub const STEP_TIMED_OUT: Code = Code::error(
@@ -53,13 +53,13 @@ pub const STEP_NOT_STARTED: Code = Code::error(
 pub const OUTPUT_MISSING: Code = Code::error(
     "B053",
     "output-missing",
-    "A stage or the whole build succeeded, but its output files are missing, or there are more than expected.",
+    "A stage or the whole build succeeded, but its output files are missing, or there are more than expected.\n\nCheck in the log what was built instead, and compare it with `outputs` or `collect` in the recipe.",
 );
 /// A wheel with another name than planned.
 pub const WRONG_WHEEL: Code = Code::error(
     "B054",
     "wrong-wheel",
-    "The build produced a wheel, but not the planned one. Distribution, version with label, Python tag and ABI tag are compared; the platform tag is not, because repair changes it.\n\nA different label means that the build ignored the version that it was given; a different Python tag means that another interpreter was used.",
+    "The build produced a wheel, but not the planned one. Distribution, version with label, Python tag and ABI tag are compared; the platform tag is not, because repair changes it.\n\nA different label means that the build ignored the version that the recipe set; a different Python tag means that it used another interpreter.",
 );
 /// A build that reached its cap.
 pub const BUILD_CAPPED: Code = Code::warning(
@@ -77,7 +77,7 @@ pub const BUILD_STOPPED: Code = Code::warning(
 pub const JOB_BUSY: Code = Code::error(
     "B057",
     "job-busy",
-    "Another build of this job is running in this directory. The two would corrupt each other's files, so the second one is refused. The lock is released when the first one ends, however it ends.",
+    "Another build of this job is running in this directory. Two builds would corrupt each other's files, so the second one is refused.\n\nWait until the first one ends, or stop it: the lock is always released. To build at the same time, use another directory.",
 );
 /// An unknown stage.
 pub const UNKNOWN_STAGE: Code = Code::error(
@@ -89,31 +89,31 @@ pub const UNKNOWN_STAGE: Code = Code::error(
 pub const BAD_BUILD_FILE: Code = Code::warning(
     "B059",
     "bad-build-file",
-    "The `build.json` in the job directory cannot be read: another version wrote it, or it is damaged. The build starts at the first stage.",
+    "The `build.json` in the job directory cannot be read: another version wrote it, or it is damaged. The build starts at the first stage and writes the file again.",
 );
 /// A job directory that is not writable.
 pub const BUILD_FOLDER: Code = Code::error(
     "B060",
     "build-folder",
-    "A file in the job directory `.rock/JOB` cannot be written or removed: missing permissions, a full disk, or files that a container created as another user.",
+    "A file in the job directory `.rock/JOB` cannot be written or removed: permissions are missing, the disk is full, or a container created files as another user.\n\nMake the directory writable, or remove it, and build again.",
 );
 /// A container engine that is not installed.
 pub const ENGINE_MISSING: Code = Code::error(
     "B061",
     "engine-missing",
-    "`--engine docker` or `--engine podman` needs that program on the `PATH`.",
+    "`--engine docker` or `--engine podman` needs that program on the `PATH`.\n\nInstall it, or build on this machine with `--engine local`.",
 );
 /// A container engine that does not respond.
 pub const NO_ENGINE_ANSWERS: Code = Code::error(
     "B062",
     "no-engine-answers",
-    "The client of the container engine is installed, but no daemon responds, or this user may not access it.",
+    "The client of the container engine is installed, but no daemon responds, or this user may not access it.\n\nStart the daemon, or join the group that owns its socket.",
 );
 /// An image that is not available.
 pub const IMAGE_MISSING: Code = Code::error(
     "B063",
     "image-missing",
-    "The container image is not on this machine and cannot be pulled: the tag does not exist, the registry requires a login, or there is no network.",
+    "The container image is not on this machine and cannot be pulled: the tag does not exist, the registry requires a login, or there is no network.\n\nCorrect the tag, log in to the registry, or choose another image with `--image`.",
 );
 /// Missing GPU devices.
 pub const DEVICE_MISSING: Code = Code::error(
@@ -125,7 +125,7 @@ pub const DEVICE_MISSING: Code = Code::error(
 pub const GROUP_MISSING: Code = Code::error(
     "B065",
     "group-missing",
-    "A name after `--group-add` is looked up in the group file of the image, which often has no `render`. Group numbers always work.",
+    "A name after `--group-add` is looked up in the group file of the image, and this image does not have the group; `render` is often missing.\n\nUse the number of the group, which always works.",
 );
 /// A container engine that failed.
 pub const ENGINE_FAILED: Code = Code::error(
@@ -137,19 +137,19 @@ pub const ENGINE_FAILED: Code = Code::error(
 pub const DISK_FULL: Code = Code::error(
     "B067",
     "disk-full",
-    "A stage failed with an error that no space is left. Builds for many gfx targets take tens of gigabytes; `rock-matrix doctor` shows the free space.",
+    "A stage failed because the disk is full. Builds for many gfx targets take tens of gigabytes; `rock-matrix doctor` shows the free space.\n\nFree some space, then continue with `--resume`.",
 );
 /// A `clean` path outside of the job directory.
 pub const CLEANS_OUTSIDE: Code = Code::error(
     "B068",
     "cleans-outside",
-    "`clean` in a recipe names a path that is not below the job directory. Nothing outside of it is ever removed.",
+    "`clean` in a recipe names a path outside of the job directory. Nothing was removed there.\n\nUse a path below the job directory.",
 );
 /// A job ID that cannot be a directory name.
 pub const BAD_JOB_ID: Code = Code::error(
     "B069",
     "bad-job-id",
-    "The ID of a job is the name of its directory, so it may contain only letters, digits, `-`, `_` and `.`, and must not start with a dot. Plans from this program have such IDs; an edited plan file may not.",
+    "The ID of a job is the name of its directory, so it may contain only letters, digits, `-`, `_` and `.`, and must not start with a dot. The plan file was probably edited: use it as `rock-matrix plan` writes it.",
 );
 /// An output directory that is not writable.
 pub const OUT_FOLDER: Code = Code::error(
@@ -167,7 +167,7 @@ pub const WHEEL_REFUSED: Code = Code::error(
 pub const NO_SIGNALS: Code = Code::error(
     "B074",
     "no-signals",
-    "The system refused the handlers for SIGINT and SIGTERM. The build is not started, because it could not be stopped cleanly.",
+    "The system refused to install handlers for SIGINT and SIGTERM. The build is not started, because it could not be stopped cleanly.",
 );
 /// A missing source directory or archive.
 pub const MISSING_SOURCE: Code = Code::error(
@@ -179,5 +179,5 @@ pub const MISSING_SOURCE: Code = Code::error(
 pub const TORCH_NOT_OF_LABEL: Code = Code::warning(
     "B095",
     "torch-not-of-label",
-    "The build used another torch or ROCm than the label of the wheel names: torch has another version or no HIP, or the HIP compiler belongs to another ROCm. `torch-from: host` uses whatever is installed.\n\n`publish` refuses such a wheel if it contains compiled code (G130). A wheel without compiled code is the same with every torch.",
+    "The build used another torch or ROCm than the label of the wheel names: torch has another version or no HIP, or the HIP compiler belongs to another ROCm. With `torch-from: host`, the build uses the torch that is installed.\n\n`publish` refuses such a wheel if it contains compiled code (G130). A wheel without compiled code is the same with every torch.",
 );

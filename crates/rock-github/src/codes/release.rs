@@ -28,7 +28,7 @@ pub const ALL: &[&Code] = &[
 pub const KNOWN_DIGEST_IS_WRONG: Code = Code::error(
     "G022",
     "known-digest-is-wrong",
-    "Files are hashed while they are uploaded, and this one does not have the digest that the file of `--known`, or the `rock-manifest.json` next to it, records. The file is not in the release, and neither are checksums or a manifest with the wrong digest.\n\nPublish again with `--read-all`, which ignores recorded digests, or provide the right file.",
+    "Files are hashed while they are uploaded, and the digest of this one differs from the one in the file of `--known`, or in the `rock-manifest.json` next to it. The file is not in the release, and neither are checksums or a manifest with the wrong digest.\n\nPublish again with `--read-all`, which ignores recorded digests, or provide the right file.",
 );
 /// An invalid token.
 pub const BAD_TOKEN: Code = Code::error(
@@ -46,13 +46,13 @@ pub const NOT_ON_GITHUB: Code = Code::error(
 pub const CALL_REFUSED: Code = Code::error(
     "G106",
     "call-refused",
-    "GitHub refused the request for a reason that a retry would not change. Completed steps are kept: a draft remains a draft, and the same command continues from there.",
+    "GitHub refused the request for a reason that a retry would not change. Completed steps are kept, and a draft remains a draft.\n\nFix the cause that the message names, and run the same command again to resume.",
 );
 /// GitHub does not respond.
 pub const NO_ANSWER: Code = Code::error(
     "G107",
     "no-answer",
-    "GitHub could not be reached, did not respond, was rate-limiting requests, or asked to wait longer than publishing may take (`--deadline`). Requests were retried with increasing delays. Completed steps are kept: a draft remains a draft, and the same command continues from there.\n\nThe message says if a certificate is not trusted, or if a proxy refused the connection.",
+    "GitHub could not be reached, did not respond, was rate-limiting requests, or asked to wait longer than publishing may take (`--deadline`). Requests were retried with increasing delays. Completed steps are kept: a draft remains a draft, and the same command continues from there.\n\nIf a certificate is not trusted or a proxy refused the connection, the message names this cause.",
 );
 /// A redirect to another host.
 pub const API_LEADS_ELSEWHERE: Code = Code::error(
@@ -70,7 +70,7 @@ pub const FILE_CANNOT_BE_SENT: Code = Code::error(
 pub const ASSET_RENAMED: Code = Code::error(
     "G110",
     "asset-renamed",
-    "GitHub stored a file under another name than it was uploaded with. GitHub keeps letters, digits, `.`, `_`, `+` and `-`, and replaces everything else by `.`. The asset was deleted, and the release stays a draft.",
+    "GitHub stored a file under another name than it was uploaded with. GitHub keeps letters, digits, `.`, `_`, `+` and `-`, and replaces everything else by `.`. The asset was deleted, and the release stays a draft.\n\nRename the file so that it has only these characters, and publish again.",
 );
 /// An asset that GitHub stored with other bytes.
 pub const ASSET_DAMAGED: Code = Code::error(
@@ -82,7 +82,7 @@ pub const ASSET_DAMAGED: Code = Code::error(
 pub const MANIFEST_UNREADABLE: Code = Code::error(
     "G118",
     "manifest-unreadable",
-    "The release has wheels that are not among the given files, and the `rock-manifest.json` that describes them cannot be read: it was edited, or a later version of this program wrote it. Publishing would replace it. Nothing was uploaded.\n\nPass all wheels of the release, or use `--replace`: then the manifest is generated from the names and digests of the assets, and its other contents are lost.",
+    "The release has wheels that are not among the given files, and the `rock-manifest.json` that describes them cannot be read: it was edited, or a later version of this program wrote it. Publishing would replace it. Nothing was uploaded.\n\nPass all wheels of the release, or use `--replace`, which generates the manifest from the names and digests of the assets and loses its other contents.",
 );
 /// Wheels that are missing from the checksums.
 pub const NOT_IN_SUMS: Code = Code::warning(
@@ -90,7 +90,7 @@ pub const NOT_IN_SUMS: Code = Code::warning(
     "not-in-sums",
     "The release has wheels that are not among the given files and cannot be described: neither GitHub (they were uploaded before June 2025) nor the release's manifest has their digest, or their label can be read in two ways. They stay in the release, but are not in its `SHA256SUMS` and `rock-manifest.json`.\n\nPublish them again together with the others.",
 );
-/// A tag that an immutable release has used.
+/// A tag that belonged to an immutable release.
 pub const TAG_IS_SPENT: Code = Code::error(
     "G121",
     "tag-is-spent",
@@ -106,5 +106,5 @@ pub const LISTING_CONTRADICTS: Code = Code::error(
 pub const REPLACED_AGAIN: Code = Code::error(
     "G321",
     "replaced-again",
-    "This run replaced a file in the draft, and then the file changed again: another run is publishing different wheels to the same release. This run made nothing public.\n\nLet one run publish at a time, for example with `concurrency` in the workflow, and run the same command again.",
+    "A file that this run had replaced in the draft changed again: another run is publishing different wheels to the same release. This run made nothing public.\n\nLet one run publish at a time, for example with `concurrency` in the workflow, and run the same command again.",
 );

@@ -41,7 +41,7 @@ pub const UNKNOWN_VARIABLE: Code = Code::error(
 pub const NO_RECIPES: Code = Code::error(
     "B075",
     "no-recipes",
-    "The directory in `--recipes` does not exist, or contains no YAML files. Its recipes override the built-in ones, so without them something else than intended would be built.",
+    "The directory in `--recipes` does not exist, or contains no YAML files. Its recipes override the built-in ones, so without them another recipe than intended would be used.",
 );
 /// A fact that no recipe has.
 pub const UNKNOWN_FACT: Code = Code::error(

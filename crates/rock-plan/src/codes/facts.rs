@@ -15,7 +15,7 @@ pub const BAD_TABLE: Code = Code::error(
 pub const BAD_ROW: Code = Code::error(
     "K002",
     "bad-row",
-    "A row of the compatibility data is invalid: its source is not in the table of sources, its date is not a date, it is a duplicate, or a version, target or digest has the wrong form.",
+    "A row of the compatibility data is invalid: its source is not in the table of sources, its date is not a date, it is a duplicate, or a version, target or digest has the wrong form.\n\nCorrect the row. `docs/compat.md` describes its columns.",
 );
 /// A compatibility directory without tables.
 pub const NO_TABLES: Code = Code::error(

@@ -39,13 +39,13 @@ pub const ALL: &[&Code] = &[
 pub const OTHER_FORMAT: Code = Code::error(
     "M025",
     "other-format",
-    "`version` is the version of the matrix file format, and this program reads version 1. It is not the version of the package, which is the value of an axis.",
+    "`version` is the version of the matrix file format, and this program reads only version 1. The version of the package is the value of an axis.",
 );
 /// A version without quotes.
 pub const UNQUOTED_NUMBER: Code = Code::note(
     "M030",
     "unquoted-number",
-    "Most YAML readers parse a version without quotes as a number, and `3.10` is the same number as `3.1`. This program keeps the text as it is written, so it is not an error here; other tools that read the file see another version.\n\nQuote versions: `\"3.10\"`.",
+    "Most YAML readers parse a version without quotes as a number, and `3.10` is the same number as `3.1`. This program keeps the text as it is written, so this is not an error, but other tools that read the file see another version.\n\nQuote versions: `\"3.10\"`.",
 );
 /// An invalid axis value.
 pub const BAD_VALUE: Code = Code::error(
@@ -57,20 +57,20 @@ pub const BAD_VALUE: Code = Code::error(
 pub const UNKNOWN_AXIS: Code = Code::error(
     "M032",
     "unknown-axis",
-    "An axis is one of: the distribution's name or `version`, `python`, `torch`, `rocm`, `backend`, `gfx`; the fields `runner`, `gpu` and `python-from`; an axis or variable that the recipe declares. Two axes must not have the same meaning.",
+    "A key of `axes` is not an axis, or has the same meaning as another key. An axis is one of: the distribution's name or `version`, `python`, `torch`, `rocm`, `backend`, `gfx`; the fields `runner`, `gpu` and `python-from`; an axis or variable that the recipe declares.",
 );
 /// A key of an `exclude` or `include` entry that is not an axis.
 pub const NOT_AN_AXIS: Code = Code::error(
     "M033",
     "not-an-axis",
-    "A key of an `exclude` or `include` entry is not an axis of this file. Here an `exclude` entry with it would match nothing; GitHub would refuse the whole workflow.",
+    "A key of an `exclude` or `include` entry is not an axis of this file, so an `exclude` entry with it would match nothing.\n\nCorrect the key, or add the axis.",
 );
 /// An `exclude` or `include` entry without effect.
 pub const IDLE_ENTRY: Code = Code::warning(
     "M034",
     "idle-entry",
-    "An `exclude` or `include` entry has no effect: no cell has its values, or it changes nothing. \
-     Usually a version was changed in `axes` but not here.",
+    "An `exclude` or `include` entry has no effect: no cell has its values, or it changes \
+     nothing. The usual cause is a version that was changed in `axes` but not in the entry.",
 );
 /// An axis without values.
 pub const EMPTY_AXIS: Code = Code::error(
@@ -105,25 +105,25 @@ pub const BAD_SECRET_NAME: Code = Code::error(
 pub const BAD_INDEX: Code = Code::error(
     "M040",
     "bad-index",
-    "The URL of a package index starts with `https://` (or `http://`) and contains no user name, password, space or quote, because it appears in logs and workflows.",
+    "The URL of a package index must start with `https://` (or `http://`). It must not contain a user name, password, space or quote, because it appears in logs and workflows.",
 );
 /// A path that leaves its directory.
 pub const PATH_LEAVES: Code = Code::error(
     "M041",
     "path-leaves",
-    "A path leads above the directory that it is relative to, or into a home directory. Builds run on other machines than the one on which the file was written, so only paths below the repository mean the same everywhere.",
+    "A path leads above the directory that it is relative to, or into a home directory. Builds run on other machines than the one on which the file was written, and only paths below the repository exist on all of them.",
 );
 /// An unknown runner.
 pub const UNKNOWN_RUNNER: Code = Code::warning(
     "M042",
     "unknown-runner",
-    "No runner in the compatibility data has this name, label or alias. For the custom label of a self-hosted runner that is fine; with a mistyped label, jobs wait until they time out.\n\n`rock-matrix compat list runners` shows the known runners.",
+    "No runner in the compatibility data has this name, label or alias. This is fine for the custom label of a self-hosted runner, but jobs with a mistyped label wait until they time out.\n\n`rock-matrix compat list runners` shows the known runners.",
 );
 /// An invalid image.
 pub const BAD_IMAGE: Code = Code::error(
     "M043",
     "bad-image",
-    "An image is a repository in lower case, optionally with a host before it, a tag and a digest: `rocm/pytorch:rocm6.2_ubuntu22.04_py3.10_pytorch_release_2.5.1@sha256:…`.",
+    "This is not the name of a container image: a repository in lower case, optionally with a host before it, a tag and a digest: `rocm/pytorch:rocm6.2_ubuntu22.04_py3.10_pytorch_release_2.5.1@sha256:…`.",
 );
 /// An invalid name.
 pub const BAD_NAME: Code = Code::error(
@@ -147,7 +147,7 @@ pub const EMPTY_ENTRY: Code = Code::error(
 pub const INCOMPLETE_CELL: Code = Code::error(
     "M047",
     "incomplete-cell",
-    "A cell outside of the product has only the values that its entry gives, so the entry must name every axis; a row must name at least the version to build.",
+    "An entry that adds a cell outside of the product must name every axis, because the cell has no other values. A row must name at least the version to build.",
 );
 /// A file without axes and rows.
 pub const NO_CELLS: Code = Code::error(
@@ -165,9 +165,9 @@ pub const NO_MATRIX_FILE: Code = Code::error(
 pub const UNKNOWN_GFX: Code = Code::warning(
     "M050",
     "unknown-gfx",
-    "The text has the form of a gfx target, but no table of the compatibility data contains it: it \
-     is a typo, or the target is newer than the data. It is kept; a compiler that does not support \
-     it fails.",
+    "The text has the form of a gfx target, but no table of the compatibility data contains it: \
+     it is a typo, or the target is newer than the data. The target is kept, and a compiler that \
+     does not support it fails.",
 );
 /// A saved plan in place of a matrix file.
 pub const SAVED_PLAN: Code = Code::error(
@@ -180,13 +180,13 @@ pub const SAVED_PLAN: Code = Code::error(
 pub const CELL_TWICE: Code = Code::error(
     "M052",
     "cell-twice",
-    "Two entries of `rows` or `include` name the same cell. If they set the same key to different values, such as the runner, it is not clear which one counts, so this is an error. If they agree, or set different keys, it is a warning.\n\nCombine them into one entry, or remove one.",
+    "Two entries of `rows` or `include` name the same cell. If they set the same key to different values, such as the runner, it is unclear which value applies, so this is an error. If they agree, or set different keys, it is a warning.\n\nCombine them into one entry, or remove one.",
 );
 /// An issue that does not describe a cell.
 pub const BAD_ISSUE: Code = Code::error(
     "M053",
     "bad-issue",
-    "`plan --from-issue` takes the body that an issue form produces: for each axis of the matrix file a line `### AXIS`, and below it one version or name. An axis that has one value in the file needs no answer.\n\nAn issue may only choose values of axes, so a value is one word of letters, digits and `.:+-_`. A commit (`fa2:COMMIT`) must have all 40 digits, because a short hash can become ambiguous. GitHub serves the commits of every fork under the project's URL, so check that a branch or tag of the project contains the commit, as `examples/workflows/one-cell.yml` does.",
+    "The issue does not describe a cell. `plan --from-issue` takes the body that an issue form produces: for each axis of the matrix file a line `### AXIS`, and below it one version or name. An axis that has one value in the file needs no answer.\n\nAn issue may only choose values of axes, so a value is one word of letters, digits and `.:+-_`. A commit (`fa2:COMMIT`) must have all 40 digits, because a short hash can become ambiguous. GitHub serves the commits of every fork under the project's URL, so check that a branch or tag of the project contains the commit, as `examples/workflows/one-cell.yml` does.",
 );
 /// A runner with another system than the wheels.
 pub const OTHER_SYSTEM: Code = Code::error(

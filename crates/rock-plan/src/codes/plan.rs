@@ -48,7 +48,7 @@ pub const ALL: &[&Code] = &[
 pub const TORCH_WITHOUT_ROCM: Code = Code::note(
     "P001",
     "torch-without-rocm",
-    "The official PyTorch index has no wheels of this torch release for this ROCm version, so the cell is excluded.\n\nEach torch minor is released for two ROCm versions; `rock-matrix compat list torch` shows them. Use one of those, or build against the image's torch (`torch-from: image`) or AMD's index (`torch-from: amd-index`).",
+    "The official PyTorch index has no wheels of this torch release for this ROCm version, so the cell is excluded.\n\nEach torch minor is released for two ROCm versions; `rock-matrix compat list torch` shows them. Use one of them, or build against the image's torch (`torch-from: image`) or AMD's index (`torch-from: amd-index`).",
 );
 /// Torch without official wheels for this Python.
 pub const TORCH_WITHOUT_PYTHON: Code = Code::note(
@@ -114,8 +114,8 @@ pub const TOO_MANY_CELLS: Code = Code::error(
     "A matrix file may have up to 10 million legs, and excluding the other cells may take up to a \
      billion evaluations of rules. Compatibility data is evaluated for up to 100,000 combinations \
      of two or three axes, such as torch and ROCm. The product of all axes must fit in 64 bits. \
-     GitHub runs 256 jobs of one matrix, so these limits are far above any real build; usually \
-     there is one axis too many.\n\nList fewer values, or split the matrix into several files.",
+     GitHub runs 256 jobs of one matrix, so these limits are far above any real build; the usual \
+     cause is one axis too many.\n\nList fewer values, or split the matrix into several files.",
 );
 /// Two jobs with the same wheel name.
 pub const COLLIDING_WHEELS: Code = Code::error(
@@ -151,7 +151,7 @@ pub const UNKNOWN_BACKEND: Code = Code::error(
 pub const UNKNOWN_JOB: Code = Code::error(
     "P017",
     "unknown-job",
-    "No job of the plan has this ID or wheel name, or several start with it; or no matrix file has the axis or value given to `plan --only`.\n\n`rock-matrix plan` lists the jobs.",
+    "No job of the plan has this ID or wheel name, or several jobs begin with this text; or no matrix file has the axis or value in `plan --only`.\n\n`rock-matrix plan` lists the jobs.",
 );
 /// An invalid plan file.
 pub const BAD_PLAN_FILE: Code = Code::error(
@@ -163,13 +163,13 @@ pub const BAD_PLAN_FILE: Code = Code::error(
 pub const OUTPUT_TOO_LARGE: Code = Code::error(
     "P022",
     "output-too-large",
-    "The plan in GitHub's format is larger than a job output may be (1 MiB, counted in UTF-16). Pass the plan on as an artifact instead, or split the matrix.\n\nFrom half of the limit on there is a warning. If complete legs do not fit, the keys that only people read are dropped first (`wheel`, `image`, `recipe`, `matrix`, `gfx`, `label`), then everything except `id`, `runner` and `gpu`; that is also a warning, and the output `slim` is `true`.",
+    "The plan in GitHub's format is larger than a job output may be (1 MiB, counted in UTF-16). Pass the plan on as an artifact instead, or split the matrix.\n\nAbove half of the limit, this is a warning. If complete legs do not fit, the keys that only people read are dropped first (`wheel`, `image`, `recipe`, `matrix`, `gfx`, `label`), then everything except `id`, `runner` and `gpu`; that is also a warning, and the output `slim` is `true`.",
 );
 /// Two jobs with the same ID.
 pub const COLLIDING_IDS: Code = Code::error(
     "P023",
     "colliding-ids",
-    "Two jobs of different matrix files have the same ID, although their wheels differ. Rename an axis, or merge the files.",
+    "Two jobs of different matrix files have the same ID, although their wheels differ. Merge the files, or add another axis to one of them.",
 );
 /// An axis value without a job.
 pub const VALUE_WITHOUT_JOB: Code = Code::warning(
@@ -187,7 +187,7 @@ pub const NO_VERSION_AXIS: Code = Code::error(
 pub const HOST_WITHOUT_GPU: Code = Code::error(
     "P027",
     "host-without-gpu",
-    "`gfx: [host]` stands for the targets of the GPUs in this machine, for local builds. The driver shows no GPU here.\n\nName the targets in the matrix file; `rock-matrix doctor` shows the GPUs of a machine. If the file is also built on machines without a GPU, list the targets to build there under `gfx-fallback`; then this is a warning.",
+    "`gfx: [host]` stands for the targets of the GPUs in this machine, for local builds. The driver of this machine lists no GPU.\n\nName the targets in the matrix file; `rock-matrix doctor` shows the GPUs of a machine. If the file is also built on machines without a GPU, list the targets to build there under `gfx-fallback`; then this is a warning.",
 );
 /// A missing axis that the recipe needs.
 pub const MISSING_AXIS: Code = Code::error(
@@ -205,13 +205,13 @@ pub const INCLUDE_LEFT_OUT: Code = Code::warning(
 pub const BAD_JOB_VARIABLE: Code = Code::error(
     "P048",
     "bad-job-variable",
-    "`build --job-env NAME` reads the job from an environment variable that contains a leg of the workflow's matrix as JSON, `${{ toJSON(matrix) }}`: an object whose `id` is a job of the plan.",
+    "The environment variable in `build --job-env NAME` must contain a leg of the workflow's matrix as JSON, `${{ toJSON(matrix) }}`: an object whose `id` is a job of the plan.",
 );
 /// An invalid list of the jobs of a run.
 pub const BAD_RUN_FILE: Code = Code::error(
     "P050",
     "bad-run-file",
-    "`plan --only-failed` takes the jobs of a workflow run as GitHub lists them: `gh api \"repos/OWNER/REPO/actions/runs/ID/jobs\" --paginate > run.json`, with or without `--slurp`.\n\nAs a warning, it lists jobs that failed in the run but are not in the plan: the run used other matrix files, or the failed job was not a leg.",
+    "The file is not a list of the jobs of a workflow run. `plan --only-failed` takes the list as GitHub returns it: `gh api \"repos/OWNER/REPO/actions/runs/ID/jobs\" --paginate > run.json`, with or without `--slurp`.\n\nThe warning names jobs that failed in the run but are not in the plan: the run used other matrix files, or the failed job was not a leg.",
 );
 /// `rocm: [host]` on a machine without ROCm, or with several.
 pub const HOST_WITHOUT_ROCM: Code = Code::error(
@@ -219,7 +219,7 @@ pub const HOST_WITHOUT_ROCM: Code = Code::error(
     "host-without-rocm",
     "`rocm: [host]` selects the ROCm of this machine, for local builds: the one in `ROCM_PATH` or \
      `/opt/rocm`, otherwise the only one in `/opt`, otherwise the version that `hipconfig \
-     --version` prints. There is none, or there are several and none is selected.",
+     --version` prints. This machine has none, or has several and none of them is selected.",
 );
 /// A plan with more matrices or legs than the workflow that runs it.
 pub const MORE_MATRICES: Code = Code::error(
@@ -231,7 +231,7 @@ pub const MORE_MATRICES: Code = Code::error(
 pub const FAMILY_NOT_SUPPORTED: Code = Code::note(
     "P052",
     "family-not-supported",
-    "The table `unsupported-families` says that these families cannot be built from a branch of the sources. They are removed from the job, and a job without other families is excluded.\n\n`rock-matrix compat list unsupported-families` shows the rows.",
+    "According to the table `unsupported-families`, these families cannot be built from this branch of the sources. They are removed from the job, and a job without other families is excluded.\n\n`rock-matrix compat list unsupported-families` shows the rows.",
 );
 /// A job that does not fit its runner.
 pub const JOB_DOES_NOT_FIT: Code = Code::error(
@@ -257,12 +257,12 @@ pub const IMPORT_CONFLICT: Code = Code::note(
     "import-conflict",
     "The package needs a version of another package that this torch does not permit: `pip` installs the version that torch requires, and importing the package fails. Such a wheel would be useless, so it is not built.\n\nThis follows from the tables `import-requirements` and `torch-requirements`; `rock-matrix compat explain flash-attn=2.8.3 backend=triton torch=2.5.1` shows the rows. `plan --explain` shows the version that works.",
 );
-/// A package that nobody has imported with this torch.
+/// A package that has not been imported with this torch.
 pub const IMPORT_UNTRIED: Code = Code::note(
     "P079",
     "import-untried",
-    "The package needs another package, and nobody has tried to import it with the version that \
-     this torch requires. Its wheels are planned anyway. Before you publish one, install it with \
+    "The package needs another package, and importing it with the version that this torch \
+     requires is untested. Its wheels are planned anyway. Before you publish one, install it with \
      this torch and import the package.\n\nAfter a successful import, add the version to `tried` \
      in the table `import-requirements`. The torch of an image or of AMD's index may have other \
      requirements than the official wheels, so with those a conflict is only a note.",
@@ -271,7 +271,7 @@ pub const IMPORT_UNTRIED: Code = Code::note(
 pub const NO_STARTER: Code = Code::error(
     "P090",
     "no-starter",
-    "`rock-matrix init` starts from the Python project in a directory, and reads its name and version from `pyproject.toml`, `setup.cfg` or `setup.py` without running anything; or from flash-attn with Triton kernels.\n\nIf the version is computed during the build, from tags for example, pass it with `--set version=1.2`; pass a name with `--distribution`. Matrix files for the other recipes are under `matrices/` in this program's repository.",
+    "`rock-matrix init` cannot write a matrix file for this request. It can write one for the Python project in a directory, or for flash-attn with Triton kernels. The name and version of the project are read from `pyproject.toml`, `setup.cfg` or `setup.py` without running them.\n\nIf the version is computed during the build, from tags for example, pass it with `--set version=1.2`; pass a name with `--distribution`. Matrix files for the other recipes are under `matrices/` in this program's repository.",
 );
 /// An axis whose values cannot share a wheel.
 pub const CANNOT_COLLAPSE: Code = Code::error(
@@ -283,5 +283,5 @@ pub const CANNOT_COLLAPSE: Code = Code::error(
 pub const ARCHITECTURE_CONFLICT: Code = Code::error(
     "P092",
     "architecture-conflict",
-    "Wheels are built for the architecture of their runner: on `ubuntu-24.04-arm` a job builds for `linux_aarch64`. This contradicts something else: labels for two architectures, the members of a runner pool, the runner that tests a wheel, the tag under `repair`, or the fixed tag of a recipe's backend.\n\nThe table `runners` has the architecture of each known runner. For other runners it comes from the labels `X64` and `ARM64`, which GitHub gives to self-hosted runners; without one it is x86_64.",
+    "Wheels are built for the architecture of their runner: on `ubuntu-24.04-arm` a job builds for `linux_aarch64`. This contradicts another setting: labels for two architectures, the members of a runner pool, the runner that tests a wheel, the tag under `repair`, or the fixed tag of a recipe's backend.\n\nThe table `runners` has the architecture of each known runner. The labels `X64` and `ARM64`, which GitHub gives to self-hosted runners, determine that of other runners; without one it is x86_64.",
 );

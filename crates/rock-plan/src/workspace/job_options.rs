@@ -27,14 +27,13 @@ pub fn check_docker_arguments(arguments: &[String]) -> Result<(), Diagnostics> {
     Diagnostics::check(errors)
 }
 
-/// Checks the names of recipe facts that an option sets for some jobs, such as `--fact`.
+/// Checks the names of facts that are set for some jobs, as pairs of name and value.
 ///
 /// # Errors
 /// If none of the recipes of the jobs has a fact with this name; one error for each name.
-pub fn check_fact_names<'f>(
+pub fn check_fact_names(
     jobs: &[ReadyJob],
-    option: &str,
-    names: impl IntoIterator<Item = &'f str>,
+    facts: &[(String, String)],
 ) -> Result<(), Diagnostics> {
     if jobs.is_empty() {
         return Ok(());
@@ -44,14 +43,14 @@ pub fn check_fact_names<'f>(
         .flat_map(|ready| ready.recipe.facts.keys())
         .map(String::as_str)
         .collect();
+    let unknown = facts
+        .iter()
+        .filter(|(name, _)| !known.contains(name.as_str()));
     let mut errors = Vec::new();
-    for name in names {
-        if known.contains(name) {
-            continue;
-        }
+    for (name, value) in unknown {
         let near = nearest(name, known.iter().copied());
         let help = match near {
-            Some(near) => format!("use `{option} {near}=…`"),
+            Some(near) => format!("use `{near}={value}`"),
             None if known.is_empty() => "remove it: the recipe has no facts".to_owned(),
             None => {
                 let names: Vec<&str> = known.iter().copied().collect();
@@ -59,7 +58,7 @@ pub fn check_fact_names<'f>(
             }
         };
         let message = with_nearest(format!("no recipe of these jobs has a fact `{name}`"), near);
-        let place = Location::Argument(format!("{option} {name}"));
+        let place = Location::Argument(format!("{name}={value}"));
         errors.push(
             Diagnostic::new(&build::UNKNOWN_FACT, message)
                 .at(place, "")

@@ -9,13 +9,13 @@ pub const ALL: &[&Code] = &[&BAD_MANIFEST, &NOT_A_LISTING, &NO_PUBLISHED_WHEELS]
 pub const BAD_MANIFEST: Code = Code::error(
     "G010",
     "bad-manifest",
-    "This program did not write the `rock-manifest.json` of a release, or a later version did, so the contents of the release are not known. Nothing was written.",
+    "The `rock-manifest.json` of a release cannot be read: another program or a later version wrote it, or it was edited. The contents of the release are therefore unknown, and nothing was written.\n\nPublish the release again, or use another directory.",
 );
 /// An invalid list of releases.
 pub const NOT_A_LISTING: Code = Code::error(
     "G114",
     "not-a-listing",
-    "The input does not contain releases.\n\n`--published` takes a repository `OWNER/REPO`, whose releases are read from GitHub; a file written by `report listing`; GitHub's answer, saved with `gh api --paginate --slurp repos/OWNER/REPO/releases`: releases, pages of releases, one release, its assets, or a list of their names; a `rock-manifest.json`; and a directory of one release, of several, or of wheels.",
+    "The input is not a list of releases.\n\n`--published` takes a repository `OWNER/REPO`, whose releases are read from GitHub; a file written by `report listing`; GitHub's answer, saved with `gh api --paginate --slurp repos/OWNER/REPO/releases`: releases, pages of releases, one release, its assets, or a list of their names; a `rock-manifest.json`; and a directory of one release, of several, or of wheels.",
 );
 /// No published wheels.
 pub const NO_PUBLISHED_WHEELS: Code = Code::error(

@@ -46,7 +46,7 @@ pub const ALL: &[&Code] = &[
     &INDEX_DIFFERS,
 ];
 
-/// A filename that is neither of a wheel nor of an sdist.
+/// A filename that is neither that of a wheel nor that of an sdist.
 pub const UNREADABLE_NAME: Code = Code::error(
     "G001",
     "unreadable-name",
@@ -56,7 +56,7 @@ pub const UNREADABLE_NAME: Code = Code::error(
 pub const ASSET_DIFFERS: Code = Code::error(
     "G002",
     "asset-differs",
-    "The release already has a file of this name with different content. Anyone who pinned its hash could not install the new file, so it is not replaced by default.\n\nPublish the file under another version or build tag, or replace it with `--replace`.",
+    "The release already has a file of this name with different content. It is not replaced by default, because users who pinned its hash could not install the new file.\n\nPublish the file under another version or build tag, or replace it with `--replace`.",
 );
 /// Two wheels for one cell.
 pub const SAME_CELL_TWICE: Code = Code::error(
@@ -74,7 +74,7 @@ pub const MISSING_WHEEL: Code = Code::error(
 pub const UNPLANNED_WHEEL: Code = Code::error(
     "G005",
     "unplanned-wheel",
-    "With `--plan`, a wheel or an archive of an install tree that no job of the plan produces is refused: it is left over from another plan, or its name or label is not the planned one.",
+    "With `--plan`, every wheel and every archive of an install tree must belong to a job of the plan. This one is left over from another plan, or its name or label is not the planned one.\n\nLeave it out, or publish without `--plan`.",
 );
 /// A directory with other files than a release.
 pub const NOT_A_RELEASE: Code = Code::error(
@@ -116,19 +116,19 @@ pub const NAME_NOT_KEPT: Code = Code::warning(
 pub const SAME_NAME_TWICE: Code = Code::error(
     "G014",
     "same-name-twice",
-    "Two of the given files have the same name, or names that differ only in case, and are not the same file. Names in a release are unique.",
+    "Two of the given files have the same name, or names that differ only in case, and are not the same file. Names in a release are unique.\n\nPass only one of them.",
 );
 /// A directory that cannot be replaced by an index.
 pub const CANNOT_INDEX: Code = Code::error(
     "G016",
     "cannot-index",
-    "The index is a directory of its own that is replaced as a whole. This directory was not written by this program, or it is the directory of the files themselves.\n\nChoose a new directory with `--out`.",
+    "An index needs its own directory, which is replaced as a whole. This directory was not written by this program, or it is the directory of the files themselves.\n\nChoose a new directory with `--out`.",
 );
 /// An invalid file of digests.
 pub const BAD_KNOWN_FILE: Code = Code::error(
     "G018",
     "bad-known-file",
-    "`--known` names a file with digests, so that wheels need not be read again: a `rock-manifest.json` of this program, or a `SHA256SUMS` in the format of `sha256sum`. This file is neither.",
+    "The file in `--known` has no digests that can be used instead of reading wheels again.\n\nPass a `rock-manifest.json` of this program, or a `SHA256SUMS` in the format of `sha256sum`.",
 );
 /// A directory that is not an index.
 pub const NOT_AN_INDEX: Code = Code::error(
@@ -170,7 +170,7 @@ pub const RELEASE_IS_PUBLISHED: Code = Code::error(
 pub const SEVERAL_RELEASES_OF_TAG: Code = Code::error(
     "G102",
     "several-releases-of-tag",
-    "Several releases, including drafts, have the same tag. This happens when two runs start at once, because GitHub permits it for drafts. Files would end up in one release while people look at the other. Nothing was uploaded. A draft of an earlier run that contains only files of this publish is deleted automatically.\n\nDelete all but one; `--clean-duplicates` deletes drafts without files.",
+    "Several releases, including drafts, have the same tag. This happens when two runs start at once, because GitHub permits it for drafts. Files could be uploaded to one release while users look at the other, so nothing was uploaded. A draft of an earlier run that contains only files of this publish is deleted automatically.\n\nDelete all but one; `--clean-duplicates` deletes drafts without files.",
 );
 /// A token without the required permission.
 pub const TOKEN_WITHOUT_RIGHT: Code = Code::error(
@@ -182,7 +182,7 @@ pub const TOKEN_WITHOUT_RIGHT: Code = Code::error(
 pub const FILE_NOT_TAKEN: Code = Code::error(
     "G112",
     "file-not-taken",
-    "GitHub accepts files of 1 to 2,147,483,647 bytes, with names of up to 255 bytes. Of these, 17 are reserved: new bytes are uploaded under a longer name before they replace old ones. This is checked before anything is uploaded.\n\nBuild for fewer gfx targets, or split the wheel.",
+    "GitHub accepts files of 1 to 2,147,483,647 bytes, with names of up to 255 bytes. A file that can be replaced may have a name of at most 238 bytes, because its new bytes are first uploaded under a longer name. This is checked before anything is uploaded.\n\nBuild for fewer gfx targets, or split the wheel.",
 );
 /// More uploads than GitHub allows in an hour.
 pub const TOO_MANY_CALLS: Code = Code::error(
@@ -200,7 +200,7 @@ pub const TAG_IS_NOT_THERE: Code = Code::error(
 pub const TAG_MOVED: Code = Code::error(
     "G116",
     "tag-moved",
-    "The tag points to another commit than the wheels were built from: it was moved during the build, or `--target` is wrong. Publishing would attach wheels to sources that they were not built from.",
+    "The tag points to another commit than the wheels were built from: it was moved during the build, or `--target` is wrong. Publishing would attach wheels to sources that they were not built from.\n\nBuild again at the commit of the tag, pass that commit with `--target`, or publish under another tag.",
 );
 /// A release without room for more files.
 pub const RELEASE_IS_FULL: Code = Code::error(
@@ -212,7 +212,7 @@ pub const RELEASE_IS_FULL: Code = Code::error(
 pub const NO_SUCH_TARGET: Code = Code::error(
     "G122",
     "no-such-target",
-    "`--target` is the commit at which the tag is created, or must be: a commit, or a branch, which means its current commit. The repository has neither. GitHub would report this only after all uploads. Nothing was uploaded.\n\nPush the commit or branch, or name the commit that the wheels were built from.",
+    "`--target` names the commit for the tag, or a branch whose current commit is used. The repository has no such commit or branch. Nothing was uploaded, because GitHub would report this only after all uploads.\n\nPush the commit or branch, or name the commit that the wheels were built from.",
 );
 /// A label that is not in normal form.
 pub const LABEL_NOT_NORMAL: Code = Code::error(
@@ -224,13 +224,13 @@ pub const LABEL_NOT_NORMAL: Code = Code::error(
 pub const BUILT_WITH_OTHER_TORCH: Code = Code::error(
     "G130",
     "built-with-other-torch",
-    "According to the `build.json` next to the wheel, it was built with another torch or ROCm than its label names. Compiled code depends on the torch that it was built with: with the torch in the label, importing it may fail, or worse, and the name gives no hint.\n\nBuild it with the torch in the label, or change the label with `rock-matrix wheel label`. `--allow G130` publishes it anyway. For a wheel without compiled code this is a note, because its contents are the same with every torch.",
+    "According to the `build.json` next to the wheel, it was built with another torch or ROCm than its label names. Compiled code depends on the torch that it was built with: with the torch in the label, importing it may fail or crash, and the filename gives no hint of this.\n\nBuild it with the torch in the label, or change the label with `rock-matrix wheel label`. `--allow G130` publishes it anyway. For a wheel without compiled code this is a note, because its contents are the same with every torch.",
 );
 /// A published `.whl` file with an unreadable name.
 pub const UNREADABLE_PUBLISHED_NAME: Code = Code::warning(
     "G300",
     "unreadable-published-name",
-    "A release has a `.whl` file whose name is not a wheel name, or whose label cannot be parsed. Installers do not accept the former, and it is not known what the latter is for.\n\nDocuments list such files by name but do not count them, a plan does not skip their jobs, and they are never picked. Names without a `+` usually come from an upload that did not encode it: publish the file again under its name.",
+    "A release has a `.whl` file whose name is not a wheel name, or whose label cannot be parsed. Installers do not accept a file of the first kind, and the torch and ROCm of the second kind are unknown.\n\nDocuments list such files by name but do not count them, a plan does not skip their jobs, and `pick` ignores them. Names without a `+` usually come from an upload that did not encode it: publish the file again under its name.",
 );
 /// A published file without a known digest.
 pub const NO_PUBLISHED_DIGEST: Code = Code::warning(
@@ -242,7 +242,7 @@ pub const NO_PUBLISHED_DIGEST: Code = Code::warning(
 pub const OLDER_RELEASE_DIFFERS: Code = Code::warning(
     "G306",
     "older-release-differs",
-    "Two releases have different files of the same name, for example because a wheel was built again. The newest release wins: the one published last, or the one with the highest tag if publication times are unknown. The index, `pick`, the wheel finder and `report packages` offer only its file. `pick` does not mention the other one, because its users only install.\n\nInstallers reject the new file for anyone who pinned the digest of the older one. Delete the older file from its release to end this warning. Yanking does not help, because yanking the name also yanks the file that is offered. Give a later build of a wheel its own build tag, `NAME-VERSION-1-PYTHON-ABI-PLATFORM.whl`.",
+    "Two releases have different files of the same name, for example because a wheel was built again. The newest release wins: the one published last, or the one with the highest tag if publication times are unknown. The index, `pick`, the wheel finder and `report packages` offer only its file. `pick` does not mention the other file, because its users cannot change the release.\n\nInstallers reject the new file for anyone who pinned the digest of the older one. Delete the older file from its release to end this warning. Yanking does not help, because yanking the name also yanks the file that is offered. Give a later build of a wheel its own build tag, `NAME-VERSION-1-PYTHON-ABI-PLATFORM.whl`.",
 );
 /// An archived or disabled repository.
 pub const REPOSITORY_TAKES_NO_RELEASE: Code = Code::error(

@@ -23,7 +23,7 @@ pub const ALL: &[&Code] = &[
 pub const REFUSED_BY_RECIPE: Code = Code::error(
     "B003",
     "refused-by-recipe",
-    "The recipe refuses this combination, for example because this version of the package ignores a variable that is set.",
+    "The recipe refuses this combination, for example because this version of the package ignores a variable that is set. The message contains the recipe's reason.",
 );
 /// Recipe facts that depend on each other.
 pub const FACT_CYCLE: Code = Code::error(
@@ -35,13 +35,13 @@ pub const FACT_CYCLE: Code = Code::error(
 pub const UNPINNED_IMAGE: Code = Code::warning(
     "B006",
     "unpinned-image",
-    "The container image is named by a tag, which may later point to another image. For reproducible builds, pin it as `tag@sha256:…`. `image: {digest: require}` makes this an error, `ignore` silences it.",
+    "The container image has a tag but no digest, and the tag may later point to another image.\n\nFor reproducible builds, pin it as `tag@sha256:…`. `image: {digest: require}` makes this an error, `ignore` silences it.",
 );
 /// A Windows job that cannot run here.
 pub const WINDOWS_JOB: Code = Code::error(
     "B007",
     "windows-job",
-    "Jobs for Windows can be planned, and `render script` writes a PowerShell or cmd script that builds them there. `build`, containers and workflows support Linux only, and so do the Pythons of `python-from: manylinux` and `deadsnakes`. `render workflow` without files skips the matrix files for Windows, with a note.",
+    "Jobs for Windows can be planned, and `render script` writes a PowerShell or cmd script that builds them on a Windows machine. `build`, containers and workflows support Linux only, and so do the Pythons of `python-from: manylinux` and `deadsnakes`. `render workflow` without files skips the matrix files for Windows, with a note.",
 );
 /// An image with another Python than the job's.
 pub const WRONG_PYTHON: Code = Code::error(
@@ -59,19 +59,19 @@ pub const TORCH_OF_ANOTHER_PYTHON: Code = Code::error(
 pub const UNPINNED_SOURCE: Code = Code::warning(
     "B011",
     "unpinned-source",
-    "The sources are fetched without a digest, or by a name that can move. Tomorrow's build may use other sources without anyone noticing.\n\nSet the `sha256` of an archive; name a commit in full.",
+    "The sources are fetched without a digest, or by a name that can move, so a later build may silently use other sources.\n\nSet the `sha256` of an archive; name a commit in full.",
 );
 /// A recipe path outside of the job directory.
 pub const PATH_OUTSIDE: Code = Code::error(
     "B012",
     "path-outside",
-    "A recipe may only edit, remove and collect files in the job directory. This path is absolute or leads out of it with `..`.",
+    "A recipe may only edit, remove and collect files in the job directory. This path is absolute, or leads out of that directory with `..`.",
 );
 /// A warning of the recipe.
 pub const WARNED_BY_RECIPE: Code = Code::warning(
     "B013",
     "warned-by-recipe",
-    "The recipe builds this combination but warns about it, for example because nobody has checked this version and it is built like the newest known one.",
+    "The recipe builds this combination but warns about it, for example because this version is untested and is built like the newest known one.",
 );
 /// A recipe fact without a value.
 pub const FACT_UNKNOWN: Code = Code::error(

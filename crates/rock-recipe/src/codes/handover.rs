@@ -5,7 +5,7 @@ use rock_diagnostic::Code;
 /// All codes of this module, sorted by ID.
 pub const ALL: &[&Code] = &[&PROGRAM_REPLACED];
 
-/// A downloaded program that is not the one that was built.
+/// A downloaded program that differs from the one that was built.
 pub const PROGRAM_REPLACED: Code = Code::error(
     "G345",
     "program-replaced",

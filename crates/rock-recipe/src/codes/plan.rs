@@ -21,10 +21,10 @@ pub const ALL: &[&Code] = &[
 pub const HOST_VALUE_IN_WORKFLOW: Code = Code::warning(
     "P094",
     "host-value-in-workflow",
-    "`gfx: [host]` and `rocm: [host]` select the GPUs and ROCm of the machine that makes the plan. \
-     A workflow makes its plan again in its first job, on a GitHub runner without a GPU and \
-     without ROCm, where they are errors.\n\nWrite the values, or list the targets to build \
-     without a GPU under `gfx-fallback`.",
+    "`gfx: [host]` and `rocm: [host]` select the GPUs and ROCm of the machine that makes the \
+     plan. A workflow makes its plan again in its first job, on a GitHub runner without a GPU and \
+     without ROCm, where these values are errors.\n\nName the targets and versions, or list the \
+     targets to build without a GPU under `gfx-fallback`.",
 );
 /// Matrix files of one workflow with different options.
 pub const OPTIONS_DIFFER: Code = Code::error(
@@ -42,7 +42,7 @@ pub const PATH_NOT_IN_CHECKOUT: Code = Code::error(
 pub const ACTION_WITHOUT_COMMIT: Code = Code::error(
     "P042",
     "action-without-commit",
-    "Workflows pin every action by its full commit. The commits are in the table `actions` of the compatibility data, and this action is not in it.",
+    "Workflows pin every action by its full commit. The table `actions` of the compatibility data does not have this action.\n\nOmit `--compat`, or add a row for the action to the tables in its directory.",
 );
 /// More artifacts than one job can download.
 pub const TOO_MANY_ARTIFACTS: Code = Code::error(
@@ -54,23 +54,23 @@ pub const TOO_MANY_ARTIFACTS: Code = Code::error(
 pub const WORKFLOW_TOO_LARGE: Code = Code::error(
     "P044",
     "workflow-too-large",
-    "GitHub reads workflow files of up to 500 KB. From half of that on there is a warning.",
+    "GitHub reads workflow files of up to 500 KB. Above half of that, this is a warning.\n\nGive each workflow fewer matrix files.",
 );
 /// Long builds without a compiler cache.
 pub const BUILDS_WITHOUT_CACHE: Code = Code::warning(
     "P045",
     "builds-without-cache",
-    "A build is estimated to take longer than its runner lets a job run. The workflow stops such a \
-     build before that, with exit code 124. With `workflow: {cache: on}` the compiler cache is \
-     then saved, and `Re-run failed jobs` continues with it. Without the cache, each attempt \
-     starts over and ends the same way.\n\nTurn the cache on, choose a larger runner, or make the \
-     build smaller as the estimate suggests.",
+    "The estimated time of a build exceeds the time limit of its runner. The workflow stops such \
+     a build before the limit, with exit code 124. With `workflow: {cache: on}` the compiler \
+     cache is then saved, and `Re-run failed jobs` continues with it. Without the cache, each \
+     attempt starts over and ends the same way.\n\nTurn the cache on, choose a larger runner, or \
+     make the build smaller as the estimate suggests.",
 );
 /// A value that cannot be an output of a step.
 pub const BAD_OUTPUT: Code = Code::error(
     "P049",
     "bad-output",
-    "The outputs of a step are written to the file that `GITHUB_OUTPUT` names, as `name=value`, or between two delimiter lines if the value has several lines. A value that contains NUL or the delimiter line, or a name that is not a word, would be read as something else, so nothing is written.\n\nCheck where the value comes from: it should be text.",
+    "The outputs of a step are written to the file that `GITHUB_OUTPUT` names, as `name=value`, or between two delimiter lines if the value has several lines. A value that contains NUL or the delimiter line, or a name that is not a word, would be read as other outputs, so nothing is written.\n\nCheck the source of the value: it should be text.",
 );
 /// A matrix key that legs do not have.
 pub const MATRIX_KEY_MISSING: Code = Code::error(
@@ -78,7 +78,7 @@ pub const MATRIX_KEY_MISSING: Code = Code::error(
     "matrix-key-missing",
     "A job of the workflow reads `matrix.KEY`, and a leg of its matrix does not have this key. GitHub would silently replace it with an empty string. Every workflow is compared with its legs before it is written.\n\nLegs have fewer keys if a plan is too large for the outputs of a job: give each workflow fewer matrix files.",
 );
-/// A workflow whose jobs leave no files.
+/// A workflow whose jobs produce no files.
 pub const TREE_ON_A_RUNNER: Code = Code::error(
     "P054",
     "tree-on-a-runner",

@@ -21,13 +21,13 @@ pub const ALL: &[&Code] = &[
 pub const NO_WHEEL_FITS: Code = Code::error(
     "G200",
     "no-wheel-fits",
-    "Every published wheel needs something that this machine does not have: system and C library, GPU, ROCm, torch, Python, or the selected backend. The closest wheels are listed with all differences, the hardest to change first.\n\nInstall what the closest wheel needs, or build a wheel for this machine. `compat list reach` shows with which other ROCm versions a wheel works.",
+    "Every published wheel needs another system, C library, GPU, ROCm, torch, Python or backend than this machine has. The closest wheels are listed with all differences, the hardest to change first.\n\nInstall what the closest wheel needs, or build a wheel for this machine. `compat list reach` shows with which other ROCm versions a wheel works.",
 );
 /// No wheel of the selected project.
 pub const NO_SUCH_PROJECT: Code = Code::error(
     "G201",
     "no-such-project",
-    "None of the published wheels belongs to the requested project.",
+    "None of the published wheels belongs to the requested project. The message lists the projects that have wheels.",
 );
 /// Wheels of several projects.
 pub const SEVERAL_PROJECTS: Code = Code::error(
@@ -57,7 +57,7 @@ pub const AMBIGUOUS_PUBLISHED_LABEL: Code = Code::warning(
 pub const NO_MARKER: Code = Code::error(
     "G302",
     "no-marker",
-    "A document that people maintain is changed only between two marker comments, or below a heading, each of which must occur once. Nothing was written.\n\nCoverage goes between `<!-- COVERAGE_BADGE_START -->` and `<!-- COVERAGE_BADGE_END -->`, and between `<!-- COVERAGE_TABLE_START -->` and `<!-- COVERAGE_TABLE_END -->`; one pair is enough. The release history goes below the line `## History`.",
+    "An existing document is changed only between two marker comments, or below a heading, and each of these must occur once. Here one is missing or occurs several times, so nothing was written.\n\nCoverage goes between `<!-- COVERAGE_BADGE_START -->` and `<!-- COVERAGE_BADGE_END -->`, and between `<!-- COVERAGE_TABLE_START -->` and `<!-- COVERAGE_TABLE_END -->`; one pair is enough. The release history goes below the line `## History`.",
 );
 /// An unknown release.
 pub const UNKNOWN_RELEASE: Code = Code::error(
@@ -69,11 +69,11 @@ pub const UNKNOWN_RELEASE: Code = Code::error(
 pub const BAD_RESULTS: Code = Code::error(
     "G304",
     "bad-results",
-    "A results file contains the outcomes of the jobs of a plan: the `build.json` of each build, a list of such objects, or one object per line, each with `job` and `outcome` and an optional `reason`.\n\nIt is a warning if a result belongs to a job that is not in the plan: the result is ignored. Use the plan that the run was started with.",
+    "A results file contains the outcomes of the jobs of a plan: the `build.json` of each build, a list of such objects, or one object per line, each with `job` and `outcome` and an optional `reason`.\n\nIf a result belongs to a job that is not in the plan, this is a warning and the result is ignored. Use the plan that the run was started with.",
 );
 /// A page with links to this machine.
 pub const ADDRESS_OF_THIS_MACHINE: Code = Code::warning(
     "G307",
     "address-of-this-machine",
-    "The page was made from a directory, and its links and install commands refer to that directory on this machine. That is right for a local page, but such links are dead on a deployed one.\n\nSet the URL under which the files will be served with `--base-url`, or make the page from releases on GitHub, whose files have URLs.",
+    "The page was made from a directory, and its links and install commands refer to that directory on this machine. This is right for a local page, but the links are dead on a deployed one.\n\nSet the URL under which the files will be served with `--base-url`, or make the page from releases on GitHub, whose files have URLs.",
 );

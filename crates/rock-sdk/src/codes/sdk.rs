@@ -48,7 +48,7 @@ pub const NO_ARTIFACT: Code = Code::error(
 pub const BAD_ARTIFACT: Code = Code::error(
     "S002",
     "bad-artifact",
-    "An entry of the artifact directory looks like an artifact but is invalid. Its name has an unknown component, or GPUs in unusual case; its manifest names a path outside of it; or it contains something that no package can: a name that is not UTF-8, a device, a damaged library. Or it is an archive that is truncated or damaged, does not match the `.sha256sum` next to it, or does not start with the manifest.\n\nFetch the artifact again, or remove it from the directory.",
+    "An entry of the artifact directory looks like an artifact but is invalid. Its name has an unknown component, or GPUs in unusual case; its manifest names a path outside of it; or it contains something that no package can contain: a name that is not UTF-8, a device, a damaged library. An archive may be truncated or damaged, not match the `.sha256sum` next to it, or not start with the manifest.\n\nFetch the artifact again, or remove it from the directory.",
 );
 /// A missing or unreadable build manifest.
 pub const NO_SDK_MANIFEST: Code = Code::error(
@@ -60,13 +60,13 @@ pub const NO_SDK_MANIFEST: Code = Code::error(
 pub const OVERLAPPING_FILES: Code = Code::warning(
     "S004",
     "overlapping-files",
-    "Two artifacts of one package have different files at the same path. The file of the artifact whose name sorts first is packed, so that the result does not depend on the order in which the file system lists directories. The devel tree has the same file as the runtime package. With `--strict` this is an error.",
+    "Two artifacts of one package have different files at the same path. The file of the artifact whose name sorts first is packed, so that the result does not depend on the order in which the file system lists directories. The devel tree has the same file as the runtime package. With `--strict` this is an error.\n\nFetch all artifacts of one run.",
 );
 /// A path that is a file and a directory.
 pub const FILE_AND_FOLDER: Code = Code::error(
     "S005",
     "file-and-folder",
-    "A path is a file in one artifact and a directory in another, and a package cannot contain both. Artifacts of different runs are mixed, or two projects install to the same path.",
+    "A path is a file in one artifact and a directory in another, and a package cannot contain both. Artifacts of different runs are mixed, or two projects install to the same path.\n\nFetch all artifacts of one run.",
 );
 /// A link that leads out of its artifact.
 pub const LINK_TO_NOWHERE: Code = Code::warning(
@@ -84,7 +84,7 @@ pub const CASE_CLASH: Code = Code::warning(
 pub const OTHER_SDK_MODE: Code = Code::warning(
     "S008",
     "other-sdk-mode",
-    "The mode does not match the artifacts: `--mode` contradicts the build's manifest, or the build should be split but no artifact is for a single GPU target.",
+    "The mode does not match the artifacts: `--mode` contradicts the build's manifest, or the device code should be split from the libraries, but no artifact is for a single GPU target.\n\nUse the mode of the manifest, or fetch the artifacts of the GPU targets.",
 );
 /// Targets without artifacts.
 pub const MISSING_TARGETS: Code = Code::error(
@@ -114,7 +114,7 @@ pub const PROGRAM_LINK: Code = Code::error(
 pub const NO_SUCH_ALIAS: Code = Code::warning(
     "S013",
     "no-such-alias",
-    "A library is packed once, under the name that the dynamic linker looks up. For programs that open `libx.so` at run time, `--runtime-alias GLOB` adds stub libraries under its other names. Globs match whole paths, `lib/libhsa-runtime64.so` or `lib/*.so`. This one matches no other name of a library: the library does not exist, has no SONAME, or its file already has this name.",
+    "A library is packed once, under the name that the dynamic linker looks up. For programs that open `libx.so` at run time, `--runtime-alias GLOB` adds stub libraries under its other names. Globs match whole paths, `lib/libhsa-runtime64.so` or `lib/*.so`. This one matches no other name of a library: the library does not exist, has no SONAME, or its file already has this name.\n\n`rock-matrix sdk plan` lists the other names that are left out.",
 );
 /// An artifact that exists in several forms.
 pub const ARTIFACT_TWICE: Code = Code::warning(
@@ -126,13 +126,13 @@ pub const ARTIFACT_TWICE: Code = Code::warning(
 pub const MIXED_ARTIFACTS: Code = Code::warning(
     "S015",
     "mixed-artifacts",
-    "Artifacts of several builds are mixed. Few files show which build an artifact belongs to: `.info/version` and the manifest of the build contain the version of ROCm, and if GPU code is split from the libraries, the list next to them (`.kpack/NAME_COMPONENT.kpm`) contains the size of each archive with that code. GPU code of another build than its libraries is not found, or crashes the program.\n\nFetch all artifacts of one run.",
+    "Artifacts of several builds are mixed. GPU code of another build than its libraries is not found, or crashes the program. This is detected by the ROCm version in `.info/version` and in the manifest of the build, and by the sizes of GPU code archives in the list next to the libraries (`.kpack/NAME_COMPONENT.kpm`).\n\nFetch all artifacts of one run.",
 );
 /// Two packages with the same name.
 pub const PACKAGE_TWICE: Code = Code::error(
     "S016",
     "package-twice",
-    "Two packages would have the same filename, so one would overwrite the other. Project names are not case-sensitive, and `-`, `_` and `.` are equal in them. Their artifacts are for GPUs whose names differ in nothing else, such as `gfx13X-all` and `gfx13x-all`. Nothing is written.\n\nSpell the GPUs of all artifacts in the same way, or remove some from the directory.",
+    "Two packages would have the same filename, so one would overwrite the other. Project names are not case-sensitive, and `-`, `_` and `.` are equal in them. The GPUs of their artifacts differ only in this way, such as `gfx13X-all` and `gfx13x-all`. Nothing is written.\n\nSpell the GPUs of all artifacts in the same way, or remove some from the directory.",
 );
 /// A directory without SDK packages.
 pub const NO_SDK_PACKAGES: Code = Code::error(
@@ -174,37 +174,37 @@ pub const SDK_PACKAGE_LAYOUT: Code = Code::error(
 pub const SCRIPT_WITHOUT_PROGRAM: Code = Code::error(
     "S036",
     "script-without-program",
-    "A console script has no function behind it, so it ends with a traceback, or its function runs a program that the package does not contain. The second is a warning: a build may omit projects, and the script then prints a message.\n\nFetch the artifacts with the program, or omit the script from the package.",
+    "A console script refers to a function that does not exist, so it ends with a traceback, or to one that runs a program that the package does not contain. The second case is a warning: a build may omit projects, and the script then prints a message.\n\nFetch the artifacts with the program, or omit the script from the package.",
 );
 /// A wrong search path.
 pub const SDK_SEARCH_PATH: Code = Code::error(
     "S037",
     "sdk-search-path",
-    "Libraries and programs of the SDK find those of the core package through their RPATH, wherever they are. It must be an RPATH, because `LD_LIBRARY_PATH` would override a RUNPATH with the ROCm of the machine. It must lead to the directories of the core package that the row in `rock-matrix compat list sdk-packages` lists, and its relative entries must be directories of these packages. An absolute directory in it is a warning.",
+    "Libraries and programs of the SDK find those of the core package through their RPATH, wherever they are. It must be an RPATH, because `LD_LIBRARY_PATH` would override a RUNPATH with the ROCm of the machine. It must lead to the directories of the core package that the row in `rock-matrix compat list sdk-packages` lists, and its relative entries must be directories of these packages. An absolute directory in it is a warning.\n\nBuild the packages with `rock-matrix sdk build`, which writes this RPATH.",
 );
 /// A needed library that is not found.
 pub const UNREACHABLE_LIBRARY: Code = Code::error(
     "S038",
     "unreachable-library",
-    "A library or program needs a library of these packages that is in none of the directories that are searched: those of its own RPATH, and those in the RPATH of whatever loads it. It is a warning if the library is in the same directory, because it is found once something else has loaded it, and if the library is in no package and not on every Linux system.",
+    "A library or program needs a library of these packages that is in none of the searched directories: those in its own RPATH, and those in the RPATH of the files that load it. This is a warning if the library is in the same directory, because it is found once another file has loaded it. It is also a warning if the library is in no package and not on every Linux system.",
 );
 /// A library whose filename is not its SONAME.
 pub const OTHER_SONAME: Code = Code::error(
     "S039",
     "other-soname",
-    "The dynamic linker looks up a library by its SONAME and expects a file of that name. An SDK library is packed once, under that name; under another name it is not found, or exists twice and is loaded twice. It is a warning if no file in its directory has that name: programs that open it by its path, as plugins are opened, find it.",
+    "The dynamic linker looks up a library by its SONAME and expects a file of that name. An SDK library is packed once, under that name; under another name it is not found, or exists twice and is loaded twice. If no file in its directory has that name, this is a warning, because programs that open it by its path, like a plugin, find it.",
 );
 /// A stub program whose target does not exist.
 pub const STUB_TO_NOWHERE: Code = Code::error(
     "S040",
     "stub-to-nowhere",
-    "Wheels cannot contain links, so a stub program replaces a link to a program. It runs the program at the target of that link, relative to its own directory. The package has no program there, or the stub is not executable.",
+    "Wheels cannot contain links, so a stub program replaces a link to a program. The stub runs the program at the target of that link, relative to its own directory. Here the package has no program there, or the stub is not executable.",
 );
 /// A devel tree that cannot be extracted.
 pub const SDK_DEVEL_TREE: Code = Code::error(
     "S041",
     "sdk-devel-tree",
-    "The devel tree is an archive in its wheel, which `rocm-sdk` extracts when it is first used. All members must be in the directory of the package, and links must lead to members or to files of other packages, because anything else would be left behind or broken. The extractor removes a directory when it first meets a file directly in it, so the files of a directory must come before those of its subdirectories. A link must come after the file that it leads to, so that it becomes a hard link.\n\nA dangling link is a warning: `rock-matrix sdk build --keep-dangling` keeps them.",
+    "The devel tree is an archive in its wheel, which `rocm-sdk` extracts when it is first used. All members must be in the directory of the package, and links must lead to members or to files of other packages, because installers could not remove other members, and other links would be broken. The extractor removes a directory when it first meets a file directly in it, so the files of a directory must come before those of its subdirectories. A link must come after the file that it leads to, so that it becomes a hard link.\n\nA dangling link is a warning: `rock-matrix sdk build --keep-dangling` keeps them.",
 );
 /// A wrong file list of a device package.
 pub const DEVICE_LINKS: Code = Code::error(
@@ -222,7 +222,7 @@ pub const BAD_SELECTOR: Code = Code::error(
 pub const ARCHIVE_LIMIT: Code = Code::error(
     "S050",
     "archive-limit",
-    "An artifact exceeds a limit that bounds the memory of reading it: 4,096 bytes per path or link target, 64 KiB per extended header, 250,000 members, 64 MiB of paths, a zstd window of 128 MiB, 256 MiB for an xz dictionary, 1,000 directories in its manifest, or 1 GiB for listing all artifacts of a directory. A whole ROCm has about 60,000 files, and none of its artifacts comes near a limit.\n\nFetch the artifact again, or remove it from the directory. Repack your own with shorter paths, without extended attributes, or with a smaller window (`zstd -19`, `xz -6`).",
+    "An artifact exceeds a limit that bounds the memory of reading it: 4,096 bytes per path or link target, 64 KiB per extended header, 250,000 members, 64 MiB of paths, a zstd window of 128 MiB, 256 MiB for an xz dictionary, 1,000 directories in its manifest, or 1 GiB for listing all artifacts of a directory. A complete ROCm has about 60,000 files, and its artifacts are far below these limits.\n\nFetch the artifact again, or remove it from the directory. Repack your own with shorter paths, without extended attributes, or with a smaller window (`zstd -19`, `xz -6`).",
 );
 /// An output directory with files that are not packages.
 pub const FOREIGN_OUTPUT: Code = Code::error(

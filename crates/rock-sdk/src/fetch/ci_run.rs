@@ -4,11 +4,13 @@ use std::path::PathBuf;
 
 use itertools::Itertools as _;
 use rock_compat::rows::SdkBucketRow;
+use rock_diagnostic::{Diagnostic, Location};
 use rock_names::Platform;
 use rock_sys::fetch::ProxySettings;
 
 use super::store::{ArtifactStore, ListError};
 use crate::bucket::{BucketFile, directory_of_run};
+use crate::codes::sdk as codes;
 
 /// The release type of runs of pull requests and branches.
 const DEFAULT_RELEASE_TYPE: &str = "ci";
@@ -82,6 +84,42 @@ pub enum FindStoreError {
     /// A store cannot be listed.
     #[error(transparent)]
     List(#[from] ListError),
+}
+
+impl From<CiRunError> for Diagnostic {
+    fn from(error: CiRunError) -> Self {
+        let diagnostic = Self::new(&codes::NO_ARTIFACT, error.to_string());
+        match error {
+            CiRunError::NoId => diagnostic.help("pass the ID of the CI run with `--run-id`"),
+            CiRunError::InvalidVariable { variable, .. } => diagnostic
+                .at(Location::Argument(variable.to_owned()), "")
+                .help("set it to another value, or unset it"),
+        }
+    }
+}
+
+impl From<FindStoreError> for Diagnostic {
+    fn from(error: FindStoreError) -> Self {
+        let diagnostic = Self::new(&codes::NO_ARTIFACT, error.to_string());
+        match error {
+            FindStoreError::UnknownReleaseType {
+                release_type,
+                known,
+            } => diagnostic
+                .at(
+                    Location::Argument(format!("--release-type {release_type}")),
+                    "",
+                )
+                .help(format!("known types are {}", known.join(", "))),
+            FindStoreError::NoArtifacts { id, .. } => diagnostic
+                .at(Location::Argument(format!("--run-id {id}")), "")
+                .help(
+                    "check the run ID, its repository (`--run-github-repo`) and the release type \
+                     (`--release-type`); artifacts are deleted after some weeks",
+                ),
+            FindStoreError::List(error) => error.into(),
+        }
+    }
 }
 
 impl CiRunOptions {

@@ -14,11 +14,12 @@ use rock_sys::{DirectoryEntryKind, FileError};
 /// Help for an archive that could not be fetched.
 const KEPT: &str = "run the command again: complete downloads are kept";
 /// Help for a bucket that does not answer.
-const UNREACHABLE: &str =
-    "check whether this machine reaches the bucket, or use a directory with the layout of a bucket";
+const UNREACHABLE: &str = "check whether this machine reaches the bucket, or use a directory with \
+                           the layout of a bucket (`--local-staging`)";
 /// Help for a missing listing.
-const NO_LISTING: &str =
-    "select another run, release type or bucket, or a directory with the layout of a bucket";
+const NO_LISTING: &str = "select another run, release type or bucket, or a directory with the \
+                          layout of a bucket (`--run-id`, `--release-type`, `--bucket`, \
+                          `--local-staging`)";
 
 /// The store of the artifacts of one run.
 #[derive(Debug)]
@@ -221,7 +222,7 @@ fn page(address: &str, proxies: &ProxySettings) -> Result<BucketPage, AttemptErr
         reason,
         is_transient: true,
     };
-    Ok(bucket::page(&text).map_err(none)?)
+    bucket::page(&text).map_err(|reason| AttemptError::from(none(reason)).help(UNREACHABLE))
 }
 
 impl fmt::Display for ArtifactStore {

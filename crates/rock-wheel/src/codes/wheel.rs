@@ -58,19 +58,19 @@ pub const ALL: &[&Code] = &[
 pub const NOT_A_ZIP: Code = Code::error(
     "W001",
     "not-a-zip",
-    "A wheel is a zip archive, which ends with a record that locates its central directory (EOCD). This file has none: it is another kind of file, or its end is missing.\n\nAn incomplete download looks like this. Compare its size and SHA-256 digest with those on the index or in the release.",
+    "A wheel is a zip archive, which ends with a record that locates its central directory (EOCD). This file has none: it is another kind of file, or its end is missing.\n\nThe usual cause is an incomplete download: compare its size and SHA-256 digest with those on the index or in the release.",
 );
 /// Contradictory zip structures.
 pub const DAMAGED_ZIP: Code = Code::error(
     "W002",
     "damaged-zip",
-    "The central directory of the zip archive cannot be parsed, or has wrong offsets.\n\nIf the wheel is larger than 4 GiB, check its zip64 fields, which some tools write incorrectly. Bytes before the archive or after its end make it invalid too, although some programs accept them.",
+    "The central directory of the zip archive cannot be parsed, or has wrong offsets.\n\nIf the wheel is larger than 4 GiB, check its zip64 fields, which some tools write incorrectly. Bytes before the archive or after its end also make it invalid, although some programs accept them.",
 );
 /// An encrypted member.
 pub const ENCRYPTED_MEMBER: Code = Code::error(
     "W003",
     "encrypted-member",
-    "A member of the wheel is encrypted. Installers do not ask for a password, so the wheel cannot be installed.",
+    "A member of the wheel is encrypted. Installers do not ask for a password, so the wheel cannot be installed.\n\nPack the wheel again without encryption.",
 );
 /// A part of a multi-part archive.
 pub const MULTI_DISK_ZIP: Code = Code::error(
@@ -94,7 +94,7 @@ pub const UNSAFE_MEMBER_NAME: Code = Code::error(
 pub const DUPLICATE_MEMBER: Code = Code::error(
     "W007",
     "duplicate-member",
-    "Two members have the same name. Which of them is installed depends on the program that unpacks the wheel, so checks of one say nothing about the other.\n\nBuild the wheel again.",
+    "Two members have the same name. The program that unpacks the wheel decides which of them is installed, so a check of one does not cover the other.\n\nBuild the wheel again.",
 );
 /// Contradictory central and local headers.
 pub const HEADERS_DIFFER: Code = Code::error(
@@ -106,7 +106,7 @@ pub const HEADERS_DIFFER: Code = Code::error(
 pub const OVERLAPPING_MEMBERS: Code = Code::error(
     "W009",
     "overlapping-members",
-    "Two members share bytes of the archive. Packing tools do not do this, but zip bombs do: small files that unpack to enormous ones.",
+    "Two members share bytes of the archive. Packing tools do not do this, but zip bombs do: small files that unpack to enormous ones.\n\nBuild the wheel again, and do not install it if its source is unknown.",
 );
 /// A symbolic link.
 pub const SYMLINK_MEMBER: Code = Code::error(
@@ -136,7 +136,7 @@ pub const INEXACT_ZIP64_FIELD: Code = Code::error(
 pub const DIST_INFO_FOLDER: Code = Code::error(
     "W014",
     "dist-info-folder",
-    "A wheel has exactly one top-level directory `NAME-VERSION.dist-info`, with the name and version in the filename. Installers refuse wheels with none or several, or with another name or version.\n\nA wheel that was renamed by hand looks like this; `rock-matrix wheel label` changes both.",
+    "A wheel has exactly one top-level directory `NAME-VERSION.dist-info`, with the name and version in the filename. Installers refuse wheels with none or several, or with another name or version.\n\nThe usual cause is a wheel that was renamed by hand; `rock-matrix wheel label` changes both.",
 );
 /// Missing METADATA, WHEEL or RECORD.
 pub const MISSING_DIST_INFO_FILE: Code = Code::error(
@@ -172,7 +172,7 @@ pub const RECORD_MISMATCH: Code = Code::error(
 pub const BAD_RECORD: Code = Code::error(
     "W023",
     "bad-record",
-    "RECORD is a table with three columns separated by commas: path, hash and size. Each path occurs once, and only RECORD itself and its signatures have no hash.",
+    "RECORD must be a table with three columns separated by commas: path, hash and size. Each path must occur once, and only RECORD itself and its signatures have no hash.\n\nBuild the wheel again.",
 );
 /// A missing hash, or one weaker than SHA-256.
 pub const WEAK_RECORD_HASH: Code = Code::error(
@@ -214,7 +214,7 @@ pub const BAD_WHEEL_HEADER: Code = Code::error(
 pub const OTHER_VERSION_STRING: Code = Code::warning(
     "W056",
     "other-version-string",
-    "A module of the wheel sets `__version__` to another version than that of the wheel. Programs that import the module see one version, pip shows the other.\n\nIf only the local version label is missing, this is a note, because most packages never include it. The file is not changed.",
+    "A module of the wheel sets `__version__` to another version than that of the wheel. Programs that import the module see one version, and pip shows the other.\n\nIf only the local version label is missing, this is a note, because most packages never include it. The file is not changed.",
 );
 /// An existing local version label.
 pub const HAS_LABEL: Code = Code::error(
@@ -238,13 +238,13 @@ pub const UNICODE_PATH: Code = Code::error(
 pub const BAD_EXTRA_FIELD: Code = Code::error(
     "W101",
     "bad-extra-field",
-    "The extra fields of a header are truncated or duplicate, or a ZIP64 field lacks sizes that the header leaves to it. pip, uv and PyPI each refuse some of these archives.\n\nBuild the wheel again; wheels need no extra fields except ZIP64.",
+    "The extra fields of a header are truncated or duplicate, or a ZIP64 field lacks sizes that are not in the header. pip, uv and PyPI each refuse some of these archives.\n\nBuild the wheel again; wheels need no extra fields except ZIP64.",
 );
 /// A path that is both a file and a directory.
 pub const MEMBER_AND_FOLDER: Code = Code::error(
     "W102",
     "member-and-folder",
-    "A member is a file, and other members are in a directory of the same name. No file system can have both, so the installation fails or depends on the order of the members.",
+    "A member is a file, and other members are in a directory of the same name. No file system can have both, so the installation fails or depends on the order of the members.\n\nBuild the wheel again without one of them.",
 );
 /// Bytes that belong to no member.
 pub const HIDDEN_BYTES: Code = Code::error(
@@ -256,7 +256,7 @@ pub const HIDDEN_BYTES: Code = Code::error(
 pub const RECORDS_IN_COMMENT: Code = Code::error(
     "W104",
     "records-in-comment",
-    "The comment of the archive has control characters (0x01 to 0x08), as the records of a zip archive do. Another archive hidden in the comment can make two programs see different files; uv refuses it.\n\nBuild the wheel without a comment.",
+    "The comment of the archive has control characters (0x01 to 0x08), like the records of a zip archive. Another archive in the comment can make two programs see different files; uv refuses it.\n\nBuild the wheel without a comment.",
 );
 /// A missing or contradictory data descriptor.
 pub const FALSE_DATA_DESCRIPTOR: Code = Code::error(
@@ -280,7 +280,7 @@ pub const MEMBER_COMMENT: Code = Code::error(
 pub const ZIP_VERSION: Code = Code::error(
     "W108",
     "zip-version",
-    "A header requires a newer version of the zip format than 6.3, the newest that exists. pip and uv refuse it.",
+    "A header requires a newer version of the zip format than 6.3, the newest that exists. pip and uv refuse it.\n\nBuild the wheel again with another tool.",
 );
 /// A zip64 EOCD with extensible data.
 pub const ZIP64_EXTENSION: Code = Code::error(
@@ -304,7 +304,7 @@ pub const BAD_ENTRY_POINT: Code = Code::error(
 pub const BAD_DATA_FOLDER: Code = Code::error(
     "W112",
     "bad-data-folder",
-    "The directory `NAME-VERSION.data` must have the same name and version as the dist-info directory and may contain only the directories `data`, `headers`, `platlib`, `purelib` and `scripts`. `scripts` must not contain directories or a program that replaces Python itself. No file may be installed at the path of another file of the wheel. Otherwise pip or uv refuses the wheel, installs the files where they are not found, or they install different files.",
+    "The directory `NAME-VERSION.data` must have the same name and version as the dist-info directory and may contain only the directories `data`, `headers`, `platlib`, `purelib` and `scripts`. `scripts` must not contain directories or a program that replaces Python itself. No file may be installed at the path of another file of the wheel. Otherwise pip or uv refuses the wheel, they install different files, or the installed files are not found.",
 );
 /// An invalid requirement.
 pub const BAD_REQUIREMENT: Code = Code::error(
@@ -316,7 +316,7 @@ pub const BAD_REQUIREMENT: Code = Code::error(
 pub const MALFORMED_HEADER: Code = Code::error(
     "W114",
     "malformed-header",
-    "A line of `METADATA`, `WHEEL` or `PKG-INFO` before the first empty line is not a valid header: it has no colon, a space before the colon, or a line break that only some programs recognize. pip treats the rest as the description, uv as a header with another name.",
+    "A line of `METADATA`, `WHEEL` or `PKG-INFO` before the first empty line is not a valid header: it has no colon, a space before the colon, or a line break that only some programs recognize. pip treats the rest as the description, uv as a header with another name.\n\nCorrect the line in the metadata of the project, and build the wheel or sdist again.",
 );
 /// A wheel that unpacks to far more than its size.
 pub const COMPRESSION_RATIO: Code = Code::warning(

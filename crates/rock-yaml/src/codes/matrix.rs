@@ -30,7 +30,7 @@ pub const ALL: &[&Code] = &[
 pub const DUPLICATE_KEY: Code = Code::error(
     "M001",
     "duplicate-key",
-    "A mapping has the same key twice. Most YAML readers silently keep one of the two values, and not all keep the same one, so the file would mean different things to different tools.\n\nRemove one of the two, or merge their values.",
+    "A mapping has the same key twice. Most YAML readers silently keep one of the two values, but not all keep the same one, so different tools would read different values.\n\nRemove one of the two, or merge their values.",
 );
 /// Text that is not valid YAML.
 pub const BAD_SYNTAX: Code = Code::error(
@@ -48,13 +48,13 @@ pub const TAB: Code = Code::error(
 pub const BYTE_ORDER_MARK: Code = Code::warning(
     "M005",
     "byte-order-mark",
-    "The file starts with a UTF-8 byte order mark. It is skipped here, but other readers take it as part of the first key.\n\nSave the file as UTF-8 without a byte order mark.",
+    "The file starts with a UTF-8 byte order mark. This program skips it, but other readers take it as part of the first key.\n\nSave the file as UTF-8 without a byte order mark.",
 );
 /// A merge key `<<`.
 pub const MERGE_KEY: Code = Code::error(
     "M006",
     "merge-key",
-    "The merge key `<<` is not part of YAML 1.2, and readers disagree on which side wins. Write the keys out. To repeat one whole value, mark it with `&name` and repeat it with `*name`.",
+    "The merge key `<<` is not part of YAML 1.2, and readers disagree on which of two values it keeps.\n\nWrite the keys out. To repeat one whole value, mark it with `&name` and repeat it with `*name`.",
 );
 /// A value with a tag.
 pub const TAG: Code = Code::error(
@@ -123,7 +123,7 @@ pub const WRONG_KIND: Code = Code::error(
 pub const UNKNOWN_WORD: Code = Code::error(
     "M023",
     "unknown-word",
-    "The value is not one of the allowed words, which the message lists.",
+    "The value is not one of the allowed words. The message lists them.",
 );
 /// A value that is not a number, or is out of range.
 pub const BAD_NUMBER: Code = Code::error(
