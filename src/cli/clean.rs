@@ -3,6 +3,7 @@
 use clap::error::ErrorKind;
 use serde::Serialize;
 
+use super::wheel::fail;
 use super::{Exit, Format, OutputFormat, Shell, misused};
 use crate::codes::plan as codes;
 use crate::diagnostic::nearest::nearest;
@@ -11,6 +12,7 @@ use crate::exec::{CleanError, JobCleaner, OpenDirectoryError, RemovedDirectory};
 
 #[derive(Debug, clap::Args)]
 #[command(
+    override_usage = "rock-matrix clean [OPTIONS] <JOB...|--all>",
     after_help = "\
 Examples:
   rock-matrix clean torch            remove build directories of the job that starts with `torch`
@@ -143,9 +145,10 @@ fn report(error: &CleanError, name: &str, jobs: &[String], shell: &Shell) -> Exi
             None => format!("the jobs are {}", jobs.join(", ")),
         },
     };
-    shell.report(&[Diagnostic::new(&codes::UNKNOWN_JOB, error.to_string())
+    let error = Diagnostic::new(&codes::UNKNOWN_JOB, error.to_string())
         .at(Location::Argument(name.to_owned()), "")
-        .help(help)])
+        .help(help);
+    fail(shell, &error.into())
 }
 
 /// Formats a number of bytes.

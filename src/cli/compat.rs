@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::completed_value::{self, CompletedValue};
+use super::wheel::fail;
 use super::{Exit, Format, OutputFormat, Shell, load};
 use crate::codes::facts as codes;
 use crate::compat::Compat;
@@ -118,10 +119,11 @@ fn list(compat: &Compat, table: Option<&str>, format: Format, shell: &Shell) -> 
     let Some(rows) = tables.get(name) else {
         let fault = Diagnostic::new(&codes::UNKNOWN_TABLE, format!("there is no table `{name}`"))
             .at(Location::Argument(name.to_owned()), "");
-        return shell.report(&[match nearest(name, tables.keys().map(String::as_str)) {
+        let fault = match nearest(name, tables.keys().map(String::as_str)) {
             Some(near) => fault.help(format!("did you mean `{near}`?")),
             None => fault.help("`rock-matrix compat list` shows the tables"),
-        }]);
+        };
+        return fail(shell, &fault.into());
     };
     shell.print(&match format {
         Format::Json => json(rows),

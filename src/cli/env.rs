@@ -18,6 +18,7 @@ use crate::render::{self, EnvironmentFormat};
 
 #[derive(Debug, clap::Args)]
 #[command(
+    override_usage = "rock-matrix env [OPTIONS] <PROFILE>",
     after_help = "\
 Examples:
   rock-matrix env run --rocm /opt/rocm --gfx gfx1151 > rocm.sh

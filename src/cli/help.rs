@@ -243,6 +243,8 @@ Defaults can be set in a project file: see `rock-matrix help config`.";
 
 #[cfg(test)]
 mod tests {
+    use clap::error::{ContextKind, ContextValue};
+
     use super::*;
 
     #[test]
@@ -261,6 +263,67 @@ mod tests {
             .collect();
         all.sort_unstable();
         assert_eq!(grouped, all);
+    }
+
+    /// Adds the words of every subcommand.
+    fn add_paths(command: &Command, path: &[String], paths: &mut Vec<Vec<String>>) {
+        for inner in command.get_subcommands() {
+            let path = [path, &[inner.get_name().to_owned()]].concat();
+            add_paths(inner, &path, paths);
+            paths.push(path);
+        }
+    }
+
+    fn usage(root: &Command, path: &[String]) -> String {
+        let mut command = root;
+        for name in path {
+            command = command.find_subcommand(name).expect("the command exists");
+        }
+        command.clone().render_usage().to_string().trim().to_owned()
+    }
+
+    #[test]
+    fn usage_lines_show_required_arguments() {
+        let root = crate::cli::command();
+        let mut paths = Vec::new();
+        add_paths(&root, &[], &mut paths);
+        let mut hidden = Vec::new();
+        for path in &paths {
+            let words = std::iter::once("rock-matrix").chain(path.iter().map(String::as_str));
+            let Err(error) = crate::cli::parsed(words.map(OsString::from)) else {
+                continue;
+            };
+            let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else {
+                continue;
+            };
+            let usage = usage(&root, path);
+            let is_hidden = |name: &&String| {
+                let word = name.split(' ').next().unwrap_or_default();
+                !usage.contains(word)
+            };
+            let missing = missing.iter().filter(is_hidden);
+            hidden.extend(missing.map(|name| format!("{name}: {usage}")));
+        }
+        assert!(hidden.is_empty(), "{hidden:#?}");
+    }
+
+    /// These commands check their arguments themselves.
+    #[test]
+    fn usage_lines_of_checked_commands_show_required_arguments() {
+        let root = crate::cli::command();
+        for (name, expected) in [
+            ("build", "[OPTIONS] <JOB...|--all|--recipe <NAME>>"),
+            ("test", "[OPTIONS] <JOB...|--all>"),
+            ("clean", "[OPTIONS] <JOB...|--all>"),
+            ("env", "[OPTIONS] <PROFILE>"),
+            (
+                "publish",
+                "[OPTIONS] <FILES>... <--out <DIR>|--repo <OWNER/REPO> --tag <TAG>>",
+            ),
+        ] {
+            let usage = usage(&root, &[name.to_owned()]);
+            assert_eq!(usage, format!("Usage: rock-matrix {name} {expected}"));
+        }
     }
 
     /// One screen has 40 lines of 100 columns.

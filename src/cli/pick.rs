@@ -21,6 +21,8 @@ use crate::sys;
 
 #[derive(Debug, clap::Args)]
 #[command(
+    override_usage = "rock-matrix pick [OPTIONS] <--published <SOURCE>|--wheels <DIR>> \
+        [DISTRIBUTION]",
     after_help = "\
 Examples:
   rock-matrix pick flash-attn --published OWNER/REPO                 releases on GitHub

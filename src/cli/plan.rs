@@ -257,10 +257,9 @@ fn make(
         side_by_side = Some((shape, found));
     }
     let mut plan = load::plan(&workspace, &options, sink)?;
-    AxisFilter::new(&args.only, compat).apply(&mut plan, sink);
-    if sink.has_errors() {
-        return Err(Exit::Fault);
-    }
+    AxisFilter::new(&args.only, compat)
+        .apply(&mut plan)
+        .map_err(|errors| Exit::collect(errors, sink))?;
     if let Some(path) = &args.only_failed {
         let run = load::source(shell, path)?;
         plan::keep_failed_jobs(&mut plan, &run, sink).map_err(|errors| {

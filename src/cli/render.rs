@@ -66,6 +66,9 @@ Examples:
   rock-matrix render docker --format json  print the commands of all jobs as JSON")]
     Docker(Options),
     /// Print the script that builds a job, on this machine or in a container
+    ///
+    /// Scripts of several jobs are written with --out, one file for each job, or printed with
+    /// --json.
     #[command(
         after_help = "\
 Examples:
@@ -134,6 +137,10 @@ fn rendered(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     }
     let compat = load::compat(shell)?;
     let selection = select_jobs(shell, compat, &options.words, sink)?;
+    let is_json = options.json || options.format == Format::Json;
+    if matches!(text, Text::Script) && options.out.is_none() && !is_json {
+        check_single_script(&selection)?;
+    }
     let read = selection
         .jobs()
         .iter()
@@ -175,7 +182,7 @@ fn rendered(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     if sink.has_errors() {
         return Err(Exit::Fault);
     }
-    if options.json || options.format == Format::Json {
+    if is_json {
         let texts: Vec<Rendered<'_>> = texts
             .iter()
             .map(|(job, _, text)| Rendered {
@@ -204,6 +211,27 @@ fn rendered(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
         ));
     }
     Ok(deliver(texts, selection.jobs().len() == 1, options, shell))
+}
+
+/// Refuses to print the scripts of several jobs one after the other.
+///
+/// # Errors
+/// The exit code of the command, after reporting the error.
+fn check_single_script(selection: &JobSelection) -> Result<(), Exit> {
+    let count = selection.jobs().len();
+    if count < 2 {
+        return Ok(());
+    }
+    let text = format!(
+        "{count} jobs are selected, and a script builds one: {}, or write one script for each job \
+         with `--out DIR`",
+        selection.names_hint()
+    );
+    Err(misused(
+        &["render", "script"],
+        ErrorKind::MissingRequiredArgument,
+        &text,
+    ))
 }
 
 /// Returns the plan that precedes the jobs of a dry run.

@@ -5,10 +5,10 @@ use std::ffi::OsString;
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use crate::diagnostic::shell_quoted;
+use crate::diagnostic::{shell_line, shell_quoted};
 
 /// Options that delete or overwrite something, so that no error suggests them.
-const DELETING: [&str; 9] = [
+const DELETING: [&str; 10] = [
     "--apply",
     "--replace",
     "--discard-changes",
@@ -18,6 +18,7 @@ const DELETING: [&str; 9] = [
     "--delete-tags",
     "--clean-duplicates",
     "--force",
+    "--overwrite",
 ];
 
 /// The subcommand that a group's first argument is most likely an argument of.
@@ -80,6 +81,14 @@ pub(super) fn improved(mut error: clap::Error, arguments: &[OsString]) -> clap::
             };
             let name = option.split('=').next().unwrap_or_default().to_owned();
             let command = first_command(arguments);
+            if name == "--only"
+                && let Some(tip) = filtered_plan(arguments)
+            {
+                error.remove(ContextKind::Suggested);
+                error.remove(ContextKind::SuggestedArg);
+                add_tips(&mut error, std::iter::once(tip));
+                return error;
+            }
             let replaced = REPLACED_OPTIONS
                 .iter()
                 .find(|(of, option, _)| Some(*of) == command && *option == name);
@@ -149,6 +158,47 @@ pub(super) fn improved(mut error: clap::Error, arguments: &[OsString]) -> clap::
         _ => {}
     }
     error
+}
+
+/// Returns the tip that pipes a filtered plan into a command that reads jobs: `build`, `test` and
+/// `render` except `render workflow`.
+fn filtered_plan(arguments: &[OsString]) -> Option<String> {
+    let words: Vec<&str> = arguments
+        .iter()
+        .skip(1)
+        .filter_map(|argument| argument.to_str())
+        .collect();
+    let command = first_command(arguments)?;
+    let at = words.iter().position(|word| *word == command)?;
+    let reader = match (command, words.get(at + 1).copied()) {
+        ("build" | "test", _) => format!("{command} - --all"),
+        ("render", Some("workflow")) => return None,
+        ("render", Some("script")) => "render script - --out scripts/".to_owned(),
+        ("render", Some(kind @ ("docker" | "recipe"))) => format!("render {kind} -"),
+        ("render", _) => "render -".to_owned(),
+        _ => return None,
+    };
+    let mut plan: Vec<&str> = Vec::new();
+    let mut before = "";
+    for word in words {
+        let is_output = ["--out", "-o"].contains(&before);
+        let is_matrix = word.ends_with(".yaml") || word.ends_with(".yml");
+        if is_matrix && !is_output && !word.starts_with('-') {
+            plan.push(word);
+        } else if before == "--only" {
+            plan.extend(["--only", word]);
+        } else if word.starts_with("--only=") {
+            plan.push(word);
+        }
+        before = word;
+    }
+    if !plan.iter().any(|word| word.starts_with("--only")) {
+        plan.extend(["--only", "AXIS=VALUE"]);
+    }
+    let plan = shell_line(plan);
+    Some(format!(
+        "filter a plan: `rock-matrix plan {plan} --json | rock-matrix {reader}`"
+    ))
 }
 
 /// Global options with a value.
@@ -251,6 +301,33 @@ mod tests {
         ] {
             let text = error(words);
             assert!(text.contains(&format!("tip: {tip}")), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_filter_of_plans_is_piped_into_commands_that_read_jobs() {
+        for (words, tip) in [
+            (
+                &["build", "--only", "torch=2.9.1", "--only=python=3.12"][..],
+                "`rock-matrix plan --only torch=2.9.1 --only=python=3.12 --json | \
+                 rock-matrix build - --all`",
+            ),
+            (
+                &["render", "docker", "my m.yaml", "--only", "gfx=a;b"],
+                "`rock-matrix plan 'my m.yaml' --only 'gfx=a;b' --json | rock-matrix render docker -`",
+            ),
+            (
+                &["render", "script", "--only"],
+                "`rock-matrix plan --only AXIS=VALUE --json | \
+                 rock-matrix render script - --out scripts/`",
+            ),
+            (
+                &["render", "workflow", "--only", "torch=2.9.1"],
+                "`rock-matrix plan` has the option `--only`",
+            ),
+        ] {
+            let text = error(words);
+            assert!(text.contains(tip), "{text}");
         }
     }
 

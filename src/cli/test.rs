@@ -7,6 +7,7 @@ use super::{Exit, Shell};
 
 #[derive(Debug, clap::Args)]
 #[command(
+    override_usage = "rock-matrix test [OPTIONS] <JOB...|--all>",
     after_help = "\
 Examples:
   rock-matrix test JOB                        test the wheel of a job in dist/

@@ -789,7 +789,7 @@ fn only_the_jobs_with_the_values_that_are_named_are_planned() {
         assert!(axis(job, "backend") == "ck" && job["gfx"].to_string().contains("gfx942"));
     }
     // P017
-    let refused = |only: &str| project.run(&["plan", "--only", only]).exits(1).stderr;
+    let refused = |only: &str| project.run(&["plan", "--only", only]).exits(2).stderr;
     insta::assert_snapshot!(refused("torhc=2.9.1"), @r"
     error[P017 unknown-job]: no matrix file has an axis `torhc`; did you mean `torch`?
     --> argument `--only torhc=2.9.1`

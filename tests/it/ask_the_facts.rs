@@ -4,8 +4,8 @@ use crate::support::Project;
 
 /// The first line of what is said when a command fails.
 #[track_caller]
-fn fault(project: &Project, arguments: &[&str]) -> String {
-    let said = project.run(arguments).exits(1).stderr;
+fn fault(project: &Project, arguments: &[&str], code: i32) -> String {
+    let said = project.run(arguments).exits(code).stderr;
     assert!(said.contains("\nhelp: "), "{said}");
     said.lines().next().unwrap_or_default().to_owned()
 }
@@ -214,7 +214,7 @@ fn an_unknown_product_suggests_the_nearest_one() {
     --> argument `--gfx mi300q`
     help: `rock-matrix compat list products` and `compat list families` show the names
     ");
-    let said = fault(&project, &["compat", "explain", "gfx=rx7900xtxx"]);
+    let said = fault(&project, &["compat", "explain", "gfx=rx7900xtxx"], 2);
     let expect = "error[K006 bad-question]: `rx7900xtxx` is not a gfx target, a family or a product; did you mean `rx7900xtx`?";
     assert_eq!(said, expect);
 }
@@ -243,7 +243,7 @@ fn questions_that_facts_cannot_answer_say_what_to_ask() {
     let project = Project::new();
     let check = |arguments: &[&str], expect: &str| {
         assert_eq!(
-            fault(&project, &[&["compat", "explain"], arguments].concat()),
+            fault(&project, &[&["compat", "explain"], arguments].concat(), 2),
             expect
         );
     };
@@ -259,7 +259,7 @@ fn questions_that_facts_cannot_answer_say_what_to_ask() {
         &["torch=0.1.0"],
         "error[K006 bad-question]: no compatibility data covers these values",
     );
-    let table = fault(&project, &["compat", "list", "torhc"]);
+    let table = fault(&project, &["compat", "list", "torhc"], 2);
     assert_eq!(
         table,
         "error[K005 unknown-table]: there is no table `torhc`"
@@ -270,12 +270,12 @@ fn questions_that_facts_cannot_answer_say_what_to_ask() {
 fn a_facts_folder_is_checked_before_it_is_believed() {
     let empty = Project::new().file("facts/readme.txt", "");
     assert_eq!(
-        fault(&empty, &["compat", "list", "--compat", "facts"]),
+        fault(&empty, &["compat", "list", "--compat", "facts"], 1),
         "error[K003 no-tables]: there are no tables in `facts`"
     );
     let unknown = Project::new().file("facts/libc.yaml", "libc:\n  - nonsense: 1\n");
     assert!(
-        fault(&unknown, &["compat", "list", "--compat", "facts"])
+        fault(&unknown, &["compat", "list", "--compat", "facts"], 1)
             .starts_with("error[K001 bad-table]: unknown field `nonsense`")
     );
     let unsourced = Project::new().file(
@@ -283,7 +283,7 @@ fn a_facts_folder_is_checked_before_it_is_believed() {
         "libc:\n  - {host: x, glibc: \"2.28\", glibcxx-max: \"3.4.24\", origin: {status: verified, source: nobody, checked: 2026-11-21}}\n",
     );
     assert!(
-        fault(&unsourced, &["compat", "list", "--compat", "facts"])
+        fault(&unsourced, &["compat", "list", "--compat", "facts"], 1)
             .starts_with("error[K002 bad-row]: ")
     );
 }
@@ -291,7 +291,7 @@ fn a_facts_folder_is_checked_before_it_is_believed() {
 #[test]
 fn an_index_without_pages_of_torch_changes_nothing() {
     let project = Project::new().file("pages/other/index.html", "");
-    let said = fault(&project, &["compat", "refresh", "--from", "pages"]);
+    let said = fault(&project, &["compat", "refresh", "--from", "pages"], 1);
     assert_eq!(
         said,
         "error[K004 cannot-fetch]: `pages` contains no pages such as rocm6.2/torch/index.html"

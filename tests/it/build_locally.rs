@@ -432,15 +432,15 @@ fn cleaning_wholly_removes_the_jobs_folder_only_and_says_how_much() {
         "{stdout}"
     );
     assert!(toy.job("build.json").exists());
-    let (_, _, stderr) = clean(&toy, &["tyo-1.0-rocm6.2-py3.11"]);
+    let (code, _, stderr) = clean(&toy, &["tyo-1.0-rocm6.2-py3.11"]);
     assert!(
-        stderr.contains(&format!("did you mean `{JOB}`?")),
+        code == Some(2) && stderr.contains(&format!("did you mean `{JOB}`?")),
         "{stderr}"
     );
     std::fs::create_dir(toy.path(".rock/toy-2")).unwrap();
     let (code, _, stderr) = clean(&toy, &["toy"]);
     assert!(
-        code == Some(1) && stderr.contains("2 jobs begin with `toy`") && stderr.contains("toy-2"),
+        code == Some(2) && stderr.contains("2 jobs begin with `toy`") && stderr.contains("toy-2"),
         "{stderr}"
     );
     let (code, stdout, _) = clean(&toy, &["--all", "--whole"]);
@@ -684,11 +684,7 @@ fn a_gate_that_is_none_is_refused() {
 #[test]
 fn options_that_would_do_nothing_are_refused() {
     let toy = Toy::building(TAKE);
-    for arguments in [
-        &["--image", "x:1"][..],
-        &["--docker-arg=--x"],
-        &["--dry-run", "--format", "json"],
-    ] {
+    for arguments in [&["--image", "x:1"][..], &["--docker-arg=--x"]] {
         let (_, stderr) = toy.build(2, arguments);
         assert!(
             stderr.contains(arguments[0].split('=').next().unwrap()),
@@ -701,6 +697,30 @@ fn options_that_would_do_nothing_are_refused() {
         "{stderr}"
     );
     toy.build(0, &["--dry-run", "--continue", "build"]);
+    assert!(!toy.path(".rock").exists());
+}
+
+/// One line of JSON for each job.
+#[test]
+fn a_dry_run_has_a_form_for_programs() {
+    let toy = Toy::building(TAKE);
+    let shown = |more: &[&str]| {
+        let (stdout, _) = toy.build(0, &[&["--dry-run", "--json"], more].concat());
+        serde_json::from_str::<serde_json::Value>(&stdout).unwrap()
+    };
+    let document = shown(&[]);
+    let stages: Vec<&str> = document["steps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|step| step["stage"].as_str().unwrap())
+        .collect();
+    assert_eq!(stages, ["prepare", "build", "record", "smoke-test"]);
+    assert_eq!(document["job"], JOB);
+    assert_eq!(document["wheel"], WHEEL);
+    assert_eq!(document["container"], serde_json::Value::Null);
+    assert_eq!(document.get("start"), None);
+    assert_eq!(shown(&["--resume=build"])["start"], "build");
     assert!(!toy.path(".rock").exists());
 }
 

@@ -429,6 +429,40 @@ fn a_tag_for_another_system_is_refused_unless_it_is_meant() {
     retag("manylinux_2_17_x86_64").exits(0);
 }
 
+/// Another Python cannot import an extension module with a Python in its name.
+#[test]
+fn a_python_tag_that_modules_contradict_is_refused() {
+    let module = "demo/_demo.cpython-312-x86_64-linux-gnu.so";
+    let wheel = Wheel::named(NAME).executable(module, extension().build());
+    let project = Project::new().bytes(NAME, &wheel.bytes());
+    let retag = |more: &[&str]| {
+        project.run(
+            &[
+                &["wheel", "retag", NAME, "--out", "out", "--python-tag"],
+                more,
+            ]
+            .concat(),
+        )
+    };
+    insta::assert_snapshot!(retag(&["py3"]).exits(1).stderr, @r"
+    error[R125 label-not-in-contents]: the filename says py3, but `demo/_demo` exists only for cp312
+    --> demo-1.0-py3-cp312-linux_x86_64.whl: demo/_demo.cpython-312-x86_64-linux-gnu.so
+     = note: use `--allow R125` if this is intended
+    help: keep the tags of cp312, or build the module for the Pythons in the filename
+    ");
+    assert!(!project.has("out"));
+    retag(&["+cp311"]).exits(1);
+    retag(&["cp312", "--abi-tag", "abi3"]).exits(1);
+    let allowed = retag(&["py3", "--abi-tag", "none", "--allow", "R125"]).exits(0);
+    assert_eq!(allowed.stdout, "out/demo-1.0-py3-none-linux_x86_64.whl\n");
+    assert!(
+        allowed.stderr.starts_with("warning[R125 "),
+        "{}",
+        allowed.stderr
+    );
+    retag(&["cp312", "--build", "1"]).exits(0);
+}
+
 /// Only `check` found a tag without an architecture, after the wheel had it.
 #[test]
 fn a_tag_that_no_installer_knows_is_refused_unless_it_is_meant() {

@@ -105,7 +105,7 @@ fn an_axis_given_twice_or_misspelt_or_with_a_bad_value_is_told() {
     let project = Project::new();
     let said = project
         .run(&["compat", "explain", "torhc=2.6.0", "rocm=6", "rocm=6.2"])
-        .exits(1)
+        .exits(2)
         .stderr;
     for part in [
         "did you mean `torch`?",

@@ -165,9 +165,33 @@ fn what_is_not_there_is_listed_by_the_printed_command() {
         let list = project.follow(&said, "help:").exits(0).stdout;
         assert!(list.contains(known), "{list}");
     };
-    listed(&["compat", "list", "nope"], 1, "torch");
+    listed(&["compat", "list", "nope"], 2, "torch");
     listed(&["explain", "nope"], 2, "P014");
     listed(&["recipe", "show", "nope"], 2, "flash-attn");
+}
+
+#[test]
+fn a_filter_of_plans_works_with_other_commands() {
+    let project = extension("vars: {source: .}\n");
+    let filter = ["own wheels.yaml", "--only", "python=3.11"];
+    for command in [
+        &["render"][..],
+        &["render", "docker"],
+        &["render", "recipe"],
+        &["render", "script"],
+    ] {
+        let said = project.run(&[command, &filter].concat()).exits(2).stderr;
+        project.follow(&said, "filter a plan:").exits(0);
+    }
+    assert!(project.has("scripts/own-1.0-rocm6.2-py3.11.sh"));
+    let said = project
+        .run(&[&["build", "--dry-run"], &filter[..]].concat())
+        .exits(2)
+        .stderr;
+    assert!(
+        said.contains("--json | rock-matrix build - --all`"),
+        "{said}"
+    );
 }
 
 #[test]

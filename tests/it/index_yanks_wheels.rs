@@ -117,6 +117,35 @@ fn what_is_yanked_stays_so_until_it_is_offered_again() {
 }
 
 #[test]
+fn a_new_reason_replaces_the_reason_of_a_yanked_file() {
+    let project = project(&["2.5.9", "2.8.3"]);
+    index(&project, "yank", &["flash-attn<2.6: superseded", "--apply"]);
+    let before = project.read(PAGE);
+    let preview = index(&project, "yank", &["flash-attn<2.6: insecure"]);
+    insta::assert_snapshot!(preview, @r"
+    would be yanked with a new reason: flash_attn-2.5.9+rocm62torch2.5-py3-none-any.whl: insecure (it was `superseded`)
+    nothing was changed; add `--apply` to change the index
+    ");
+    assert_eq!(project.read(PAGE), before);
+    let kept = project
+        .run(&["index", "yank", "dist", "flash-attn<2.6"])
+        .exits(0);
+    assert_eq!(kept.stdout, "nothing to change\n");
+    insta::assert_snapshot!(kept.stderr, @"already yanked with the reason `superseded`: flash_attn-2.5.9+rocm62torch2.5-py3-none-any.whl; another reason after a colon replaces it");
+    let words = ["flash-attn<2.6: insecure", "--apply", "--json"];
+    let said: serde_json::Value = serde_json::from_str(&index(&project, "yank", &words)).unwrap();
+    assert_eq!(
+        said["yank"]["new_reasons"][name("2.5.9")],
+        serde_json::json!({"before": "superseded", "after": "insecure"})
+    );
+    assert_eq!(
+        project.read(PAGE),
+        before.replace("\"superseded\"", "\"insecure\"")
+    );
+    assert!(build(&project, &[]).contains("is up to date"));
+}
+
+#[test]
 fn nobody_is_told_to_install_what_is_yanked_as_a_whole() {
     let project = project(&["2.5.9"]);
     assert!(build(&project, &[]).contains("pip install flash-attn"));

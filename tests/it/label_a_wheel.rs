@@ -281,7 +281,7 @@ fn the_same_command_again_finds_its_result_and_writes_nothing() {
 }
 
 #[test]
-fn another_file_of_that_name_is_kept_unless_forced() {
+fn another_file_of_that_name_is_kept_without_replace() {
     let project = project().file(LABELLED, "mine");
     let said = project
         .run(&["wheel", "label", PLAIN, "--local", "rocm62torch2.5"])
@@ -290,7 +290,7 @@ fn another_file_of_that_name_is_kept_unless_forced() {
     insta::assert_snapshot!(said, @r"
     error[W061 output-exists]: `flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl` exists with different content
     --> flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl
-    help: replace it with `--force`, or choose another folder with `--out DIR`
+    help: replace it with `--replace`, or choose another folder with `--out DIR`
     ");
     assert_eq!(project.read(LABELLED), "mine");
     project
@@ -311,7 +311,7 @@ fn another_file_of_that_name_is_kept_unless_forced() {
             PLAIN,
             "--local",
             "rocm62torch2.5",
-            "--force",
+            "--replace",
         ])
         .exits(0);
     assert_eq!(
@@ -350,6 +350,17 @@ fn a_label_that_is_there_is_replaced_or_appended_to_only_when_asked() {
     for file in project.files() {
         project.run(&["wheel", "verify", &file]).exits(0);
     }
+    let appended = "flash_attn-2.8.3+rocm62torch2.5.rocm7.2torch2.14-cp311-cp311-linux_x86_64.whl";
+    let project = Project::new()
+        .bytes(LABELLED, &wheel.bytes())
+        .file(appended, "mine");
+    let words = ["wheel", "label", LABELLED, "rocm7.2torch2.14", "--append"];
+    project.run(&words).exits(1);
+    let replaced = project
+        .run(&[&words[..], &["--replace"]].concat())
+        .exits(0)
+        .stdout;
+    assert_eq!(replaced, format!("{appended}\n"));
 }
 
 #[test]

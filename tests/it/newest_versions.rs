@@ -114,7 +114,7 @@ fn shipped_torch_matrices_plan_without_unknown_rows() {
     }
     let script = Project::new()
         .copy("matrices/pytorch.yaml", "m.yaml")
-        .run(&["render", "script", "m.yaml"])
+        .run(&["render", "script", "m.yaml", "--json"])
         .exits(0)
         .stdout;
     assert!(

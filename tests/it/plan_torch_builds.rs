@@ -341,7 +341,7 @@ fn a_release_type_gives_the_axes_that_are_not_listed() {
         "--release-type",
         "nightli",
     ];
-    let told = project("").run(&arguments).exits(1).stderr;
+    let told = project("").run(&arguments).exits(2).stderr;
     assert!(
         told.contains("unknown release type `nightli`; did you mean `nightly`?"),
         "{told}"
@@ -354,7 +354,7 @@ fn a_bad_value_of_the_command_line_is_told_of_the_argument() {
     let lines = "release-type: nightly\naxes: {python: [\"3.12\"]}\ngfx: [gfx942]\ntest: {families: auto}\n";
     let told = |argument: &str, value: &str| {
         let arguments = ["--recipes", "recipes", "plan", "m.yaml", argument, value];
-        project(lines).run(&arguments).exits(1).stderr
+        project(lines).run(&arguments).exits(2).stderr
     };
     for (argument, value, said, place) in [
         (
@@ -418,7 +418,7 @@ fn values_of_the_command_line_take_the_place_of_those_of_the_file() {
         "--gfx",
         "gfx94X-dcgpu,gfx1201,gfx94X-dcgpv",
     ];
-    let told = project(TWO).run(&arguments).exits(1).stderr;
+    let told = project(TWO).run(&arguments).exits(2).stderr;
     assert!(
         told.contains("error[M037 bad-gfx]: `gfx94X-dcgpv` is not a gfx target"),
         "{told}"
@@ -501,7 +501,7 @@ fn families_stand_for_their_targets_and_unknown_ones_list_those_that_are_known()
     );
     let extras = expand(&["gfx94X-dcgpu;gfx1151", "--as", "device-extras"], 0).stdout;
     assert_eq!(extras, "device-gfx942,device-gfx1151\n");
-    let told = expand(&["gfx94X-dgpu"], 1).stderr;
+    let told = expand(&["gfx94X-dgpu"], 2).stderr;
     assert!(
         told.contains("did you mean `gfx94X-dcgpu`?") && told.contains("igpu-all, dcgpu-all"),
         "{told}"

@@ -904,6 +904,29 @@ fn rendered_files_are_compared_and_not_written_by_check() {
     );
 }
 
+/// Scripts one after the other are no program.
+#[test]
+fn a_script_is_printed_for_one_job() {
+    let matrix = one_cell("2.8.3", "").replace("[\"3.11\"]", "[\"3.10\", \"3.11\"]");
+    let project = Project::new().file("m.yaml", &matrix);
+    let script = ["render", "script", "m.yaml"];
+    let said = project.run(&script).exits(2).stderr;
+    insta::assert_snapshot!(said, @r"
+    error: 2 jobs are selected, and a script builds one: name one of flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.10, flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.11, or write one script for each job with `--out DIR`
+
+    Usage: rock-matrix render script [OPTIONS] [FILE|JOB]...
+
+    For more information, try '--help'.
+    ");
+    let job = "flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.10";
+    let printed = project.run(&[&script[..], &[job]].concat()).exits(0).stdout;
+    project
+        .run(&[&script[..], &["--out", "scripts"]].concat())
+        .exits(0);
+    assert_eq!(project.read(&format!("scripts/{job}.sh")), printed);
+    assert_eq!(project.files().len(), 3, "{:?}", project.files());
+}
+
 #[test]
 fn without_a_kind_everything_is_shown_and_nothing_is_written() {
     let project = tiny("x");

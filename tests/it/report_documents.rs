@@ -1,6 +1,6 @@
 //! A maintainer writes the documents that people read, from a plan and a saved listing.
 
-use crate::support::{Outcome, Project, appears, assert_file};
+use crate::support::{Outcome, Project, Wheel, appears, assert_file};
 
 const MATRIX: &str = r#"version: 1
 distribution: flash-attn
@@ -340,6 +340,41 @@ fn an_unknown_tag_is_told_with_the_nearest() {
     ]);
     appears("G303", &with, &without);
     assert!(with.contains("did you mean `v2`?"), "{with}");
+}
+
+/// `publish --out` without `--tag` writes a release without a tag.
+#[test]
+fn notes_of_a_directory_without_a_tag_say_how_to_set_it() {
+    let wheel = Wheel::named("flash_attn-2.8.3+rocm62torch2.5-py3-none-any.whl");
+    let project = Project::new().bytes(&format!("dist/{}", wheel.name()), &wheel.bytes());
+    project.run(&["publish", "dist", "--out", "rel"]).exits(0);
+    let notes = ["report", "notes", "--tag", "v1", "--published"];
+    let said = project
+        .run(&[&notes[..], &["rel"]].concat())
+        .exits(1)
+        .stderr;
+    insta::assert_snapshot!(said, @r"
+    error[G303 unknown-release]: no release has the tag `v1`
+    --> argument `--tag`
+     = note: the release in `rel` has no tag
+    help: publish its wheels with the tag, with `rock-matrix publish rel --out releases --tag v1`, and pass `--published releases`
+    ");
+    project.follow(&said, "with the tag, with").exits(0);
+    let text = project
+        .run(&[&notes[..], &["releases"]].concat())
+        .exits(0)
+        .stdout;
+    assert!(text.starts_with("1 wheel"), "{text}");
+    let other = [
+        "report",
+        "notes",
+        "--tag",
+        "zebra",
+        "--published",
+        "releases",
+    ];
+    let said = project.run(&other).exits(1).stderr;
+    assert!(said.contains("help: the tags are `v1`\n"), "{said}");
 }
 
 #[test]

@@ -105,7 +105,9 @@ pub use compliance::{Compliance, PolicyGap, PolicyIndex, SymbolVersions};
 pub use document::{AuditDocument, AuditFacts, FindingView, JsonDialect};
 pub use edited_file::{EditedFile, FileChanges, StripMode};
 pub use exclude::{pattern_lines, preset_patterns};
-pub use findings::{TorchRequirement, check_size, contradicts_claim, pypi_findings};
+pub use findings::{
+    TorchRequirement, check_python_tags, check_size, contradicts_claim, pypi_findings,
+};
 pub use inspect::{InspectOptions, InspectedFile, InspectedKind, InspectionDepth, inspect_members};
 pub use library::{ElfLibrary, ExtensionPython};
 pub use pattern::{LibraryPatterns, PatternError};

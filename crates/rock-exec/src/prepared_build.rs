@@ -232,12 +232,30 @@ impl<'a> PreparedBuild<'a> {
 
     /// Returns a description of the container and of every step, without secrets.
     pub fn describe(&self) -> String {
-        let command = self
-            .container
-            .as_ref()
-            .map(|container| render::command(&container.argv));
+        let command = self.container_command();
         let docker = command.as_deref().ok_or("none: it builds on this machine");
-        let from = match self.start() {
+        let from = self.starting_step();
+        self.masks
+            .hide(&render::dry_run(&self.job, &self.build, docker, from))
+    }
+
+    /// Returns the description as one line of JSON, without secrets.
+    pub fn describe_json(&self) -> String {
+        let command = self.container_command();
+        let from = self.starting_step();
+        let line = render::dry_run_json(&self.job, &self.build, command.as_deref(), from);
+        self.masks.hide(&line)
+    }
+
+    /// Returns the command that starts the container.
+    fn container_command(&self) -> Option<String> {
+        let container = self.container.as_ref()?;
+        Some(render::command(&container.argv))
+    }
+
+    /// Returns the number of the step that a dry run starts at.
+    fn starting_step(&self) -> usize {
+        match self.start() {
             BuildStart::Stage(stage) => self
                 .build
                 .steps
@@ -245,9 +263,7 @@ impl<'a> PreparedBuild<'a> {
                 .position(|step| step.stage == stage)
                 .unwrap_or_default(),
             BuildStart::Fresh | BuildStart::Auto | BuildStart::Test => 0,
-        };
-        self.masks
-            .hide(&render::dry_run(&self.job, &self.build, docker, from))
+        }
     }
 
     /// Runs the steps. If all succeed and the build is not only a test, checks the wheels, sets

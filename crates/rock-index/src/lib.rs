@@ -38,7 +38,7 @@ pub use landing::GENERATOR;
 pub use links::{BaseUrl, BaseUrlError, FileLinks};
 pub use order::{NormalizedFile, sort_by_file, sorted};
 pub use pages::{IndexError, SimpleRepository, repository};
-pub use yank::{YankChanges, YankRule, carry_over, yank_changes};
+pub use yank::{ReasonChange, YankChanges, YankRule, carry_over, yank_changes};
 pub use yank_report::{YankReport, yank_notes};
 pub use yank_rules::YankRuleSet;
 

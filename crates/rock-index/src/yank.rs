@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{IndexFile, YankStatus};
 use rock_names::{Age, Version, YankSelection, YankSelector, YankedFiles};
+use serde::Serialize;
 
 /// Seconds per day.
 const DAY_S: u64 = 24 * 60 * 60;
@@ -28,14 +29,27 @@ pub enum YankRule {
 pub struct YankChanges {
     /// Names of files to yank, with the reason.
     pub yank: BTreeMap<String, String>,
+    /// Names of yanked files that get another reason.
+    pub reasons: BTreeMap<String, ReasonChange>,
+    /// Names of yanked files that a selection selects and that keep their reason.
+    pub kept: BTreeMap<String, String>,
     /// Names of files to unyank.
     pub unyank: BTreeSet<String>,
     /// Names of nightly builds whose date is unknown.
     pub undated: BTreeSet<String>,
 }
 
+/// The reason of a yanked file, before and after a change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ReasonChange {
+    /// The old reason; empty if there was none.
+    pub before: String,
+    /// The new reason.
+    pub after: String,
+}
+
 /// Returns the changes that the rules make to these files. A file that both lists select is
-/// unyanked; one that is already yanked keeps its reason.
+/// unyanked. One that is already yanked gets the reason of a selection, if that has one.
 pub fn yank_changes(
     files: &[IndexFile],
     yank: &[YankRule],
@@ -55,13 +69,17 @@ pub fn yank_changes(
         }
     }
     for file in files {
-        let is_yanked = file.yanked != YankStatus::No;
         let is_unyanked = unyank.iter().any(|selector| is_selected(selector, file));
-        if is_yanked || is_unyanked {
-            changes.yank.remove(&file.name);
-        }
-        if is_yanked && is_unyanked {
-            changes.unyank.insert(file.name.clone());
+        match &file.yanked {
+            YankStatus::No if is_unyanked => {
+                changes.yank.remove(&file.name);
+            }
+            YankStatus::No => {}
+            YankStatus::Because(_) if is_unyanked => {
+                changes.yank.remove(&file.name);
+                changes.unyank.insert(file.name.clone());
+            }
+            YankStatus::Because(before) => changes.keep_yanked(&file.name, before),
         }
     }
     changes
@@ -73,11 +91,27 @@ pub(crate) fn is_selected(selector: &YankSelector, file: &IndexFile) -> bool {
 }
 
 impl YankChanges {
+    /// Replaces the reason of a file that is already yanked, if a selection has another one.
+    fn keep_yanked(&mut self, name: &str, before: &str) {
+        let Some(after) = self.yank.remove(name) else {
+            return;
+        };
+        let name = name.to_owned();
+        let before = before.to_owned();
+        if after.is_empty() || after == before {
+            self.kept.insert(name, before);
+        } else {
+            self.reasons.insert(name, ReasonChange { before, after });
+        }
+    }
+
     /// Applies the changes to the files that they name.
     pub fn apply(&self, files: &mut [IndexFile]) {
         for file in files {
             if let Some(reason) = self.yank.get(&file.name) {
                 file.yanked = YankStatus::Because(reason.clone());
+            } else if let Some(reason) = self.reasons.get(&file.name) {
+                file.yanked = YankStatus::Because(reason.after.clone());
             } else if self.unyank.contains(&file.name) {
                 file.yanked = YankStatus::No;
             }
@@ -122,7 +156,8 @@ fn add_nightly(files: &[IndexFile], age: Age, keep: usize, now_s: u64, changes: 
         {
             match day_of(file) {
                 None => drop(changes.undated.insert(file.name.clone())),
-                Some((day, text)) if day < first_day => {
+                // A rule by age has no reason of its own.
+                Some((day, text)) if day < first_day && file.yanked == YankStatus::No => {
                     let reason = format!("nightly build of {text}, older than {age}");
                     changes.yank.entry(file.name.clone()).or_insert(reason);
                 }
@@ -200,7 +235,7 @@ fn day_number(date: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{YankRule, carry_over, day_number, yank_changes};
+    use super::{ReasonChange, YankRule, carry_over, day_number, yank_changes};
     use crate::testing::file;
     use crate::{FileLinks, IndexFile, PublishedOrigin, YankStatus};
     use rock_names::{YankSelection, YankSelector, YankedFiles};
@@ -319,16 +354,38 @@ mod tests {
         let mut next = wheels(&["1.0", "2.0"]);
         carry_over(&yanked.into_iter().collect::<YankedFiles>(), &mut next);
         assert_eq!(next, files);
-        assert_eq!(
-            yank_changes(&next, &[rule], &[], NOW_S).yank.len(),
-            0,
-            "it is so already"
-        );
+        let changes = yank_changes(&next, &[rule], &[], NOW_S);
+        assert!(changes.yank.is_empty() && changes.reasons.is_empty());
+        assert_eq!(changes.kept.len(), 1);
         let selector: YankSelector = "flash-attn".parse().unwrap();
         let changes = yank_changes(&next, &[self::rule("flash-attn")], &[selector], NOW_S);
         assert_eq!((changes.yank.len(), changes.unyank.len()), (0, 1));
         changes.apply(&mut next);
         assert_eq!(next, wheels(&["1.0", "2.0"]));
+    }
+
+    #[test]
+    fn a_new_reason_replaces_that_of_a_yanked_file() {
+        let mut files = wheels(&["1.0", "3.0.dev20260801"]);
+        for file in &mut files {
+            file.yanked = YankStatus::Because("broken".to_owned());
+        }
+        let changes = yank_changes(&files, &[rule("flash-attn<2: insecure")], &[], NOW_S);
+        let change = ReasonChange {
+            before: "broken".to_owned(),
+            after: "insecure".to_owned(),
+        };
+        assert_eq!(
+            changes.reasons,
+            [(files[0].name.clone(), change)].into_iter().collect()
+        );
+        assert!(changes.yank.is_empty() && changes.kept.is_empty());
+        changes.apply(&mut files);
+        assert_eq!(files[0].yanked, YankStatus::Because("insecure".to_owned()));
+        for none in [rule("flash-attn"), nightly(30, 0)] {
+            let changes = yank_changes(&files, &[none], &[], NOW_S);
+            assert!(changes.yank.is_empty() && changes.reasons.is_empty());
+        }
     }
 
     #[test]

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rock_diagnostic::counted;
 use rock_names::YankedFiles;
 use serde::Serialize;
 
-use super::{IndexFile, YankChanges, YankStatus};
+use super::{IndexFile, ReasonChange, YankChanges, YankStatus};
 
 /// The files that were yanked and unyanked, or would be.
 ///
@@ -14,7 +15,11 @@ use super::{IndexFile, YankChanges, YankStatus};
 pub struct YankReport {
     applied: bool,
     yanked: BTreeMap<String, String>,
+    new_reasons: BTreeMap<String, ReasonChange>,
     unyanked: BTreeSet<String>,
+    /// The selected files that were yanked before, with their reasons.
+    #[serde(skip)]
+    kept: BTreeMap<String, String>,
 }
 
 impl YankReport {
@@ -23,13 +28,32 @@ impl YankReport {
         Self {
             applied: is_applied,
             yanked: changes.yank,
+            new_reasons: changes.reasons,
             unyanked: changes.unyank,
+            kept: changes.kept,
         }
     }
 
-    /// Returns whether nothing is yanked or unyanked.
+    /// Returns whether nothing is yanked or unyanked, and no reason changes.
     pub fn is_empty(&self) -> bool {
-        self.yanked.is_empty() && self.unyanked.is_empty()
+        self.yanked.is_empty() && self.new_reasons.is_empty() && self.unyanked.is_empty()
+    }
+
+    /// Returns a note if selected files were yanked before and keep their reason.
+    pub fn kept_note(&self) -> Option<String> {
+        let (name, reason) = self.kept.first_key_value()?;
+        let others = match self.kept.len() - 1 {
+            0 => String::new(),
+            count => format!(" and {}", counted(count, "other file")),
+        };
+        let reason = if reason.is_empty() {
+            "without a reason".to_owned()
+        } else {
+            format!("with the reason `{reason}`")
+        };
+        Some(format!(
+            "already yanked {reason}: {name}{others}; another reason after a colon replaces it"
+        ))
     }
 
     /// Returns the text for people; it is empty if there are no changes.
@@ -43,6 +67,16 @@ impl YankReport {
                 format!(": {reason}")
             };
             text.push_str(&format!("{would}yanked: {name}{reason}\n"));
+        }
+        for (name, ReasonChange { before, after }) in &self.new_reasons {
+            let before = if before.is_empty() {
+                "there was none".to_owned()
+            } else {
+                format!("it was `{before}`")
+            };
+            text.push_str(&format!(
+                "{would}yanked with a new reason: {name}: {after} ({before})\n"
+            ));
         }
         for name in &self.unyanked {
             text.push_str(&format!("{would}unyanked: {name}\n"));
@@ -103,7 +137,7 @@ mod tests {
 
     use super::{YankReport, yank_notes};
     use crate::testing::file;
-    use crate::{YankChanges, carry_over};
+    use crate::{ReasonChange, YankChanges, carry_over};
 
     const NAME: &str = "flash_attn-2.8.3-cp311-cp311-linux_x86_64.whl";
 
@@ -150,5 +184,42 @@ mod tests {
             format!("yanked: {NAME}: broken\n")
         );
         assert!(YankReport::new(YankChanges::default(), false).is_empty());
+    }
+
+    #[test]
+    fn files_that_are_already_yanked_are_reported() {
+        let report = |change: &dyn Fn(&mut YankChanges)| {
+            let mut changes = YankChanges::default();
+            change(&mut changes);
+            YankReport::new(changes, false)
+        };
+        let changed = report(&|changes| {
+            let reason = ReasonChange {
+                before: "broken".to_owned(),
+                after: "insecure".to_owned(),
+            };
+            changes.reasons.insert(NAME.to_owned(), reason);
+        });
+        assert_eq!(
+            changed.to_text(),
+            format!(
+                "would be yanked with a new reason: {NAME}: insecure (it was `broken`)\n\
+                 nothing was changed; add `--apply` to change the index\n"
+            )
+        );
+        assert_eq!(changed.kept_note(), None);
+        let kept = report(&|changes| {
+            for name in [NAME, "zebra.whl"] {
+                changes.kept.insert(name.to_owned(), String::new());
+            }
+        });
+        assert!(kept.is_empty());
+        assert_eq!(
+            kept.kept_note().unwrap(),
+            format!(
+                "already yanked without a reason: {NAME} and 1 other file; another reason after a \
+                 colon replaces it"
+            )
+        );
     }
 }

@@ -8,7 +8,7 @@ use crate::codes::plan as codes;
 use crate::{JobView, Plan};
 use rock_compat::Compat;
 use rock_diagnostic::nearest::{nearest, with_nearest};
-use rock_diagnostic::{Diagnostic, Location, Sink};
+use rock_diagnostic::{Diagnostic, Diagnostics, Location};
 
 /// The name of a job's GPU targets, which need not be an axis.
 const GFX: &str = "gfx";
@@ -43,11 +43,17 @@ impl AxisFilter {
     }
 
     /// Drops the jobs, and the reasons for missing cells, that do not have one of the values of each
-    /// axis. Axes and values that the matrix files do not have are errors in the sink.
-    pub fn apply(&self, plan: &mut Plan, sink: &mut Sink) {
-        for (axis, value) in &self.values {
-            check_value(plan, axis, value, sink);
-        }
+    /// axis.
+    ///
+    /// # Errors
+    /// Axes and values that the matrix files do not have; the plan is then unchanged.
+    pub fn apply(&self, plan: &mut Plan) -> Result<(), Diagnostics> {
+        let errors = self
+            .values
+            .iter()
+            .filter_map(|(axis, value)| unknown_value(plan, axis, value))
+            .collect();
+        Diagnostics::check(errors)?;
         let axes: BTreeSet<&str> = self
             .values
             .iter()
@@ -60,6 +66,7 @@ impl AxisFilter {
             axes.iter()
                 .all(|axis| row.get(*axis).is_none_or(|value| self.has(axis, value)))
         });
+        Ok(())
     }
 
     /// Whether the job has one of the values of the axis.
@@ -78,22 +85,18 @@ impl AxisFilter {
     }
 }
 
-/// Reports an axis or a value that no matrix file has.
-fn check_value(plan: &Plan, axis: &str, value: &str, sink: &mut Sink) {
+/// Returns the error for an axis or a value that no matrix file has.
+fn unknown_value(plan: &Plan, axis: &str, value: &str) -> Option<Diagnostic> {
     let place = Location::Argument(format!("--only {axis}={value}"));
     let Some(known) = known_values(plan, axis) else {
         let axes = axes(plan);
         let message = format!("no matrix file has an axis `{axis}`");
         let message = with_nearest(message, nearest(axis, axes.iter().map(String::as_str)));
-        sink.push(
-            Diagnostic::new(&codes::UNKNOWN_JOB, message)
-                .at(place, "")
-                .help(format!("name one of {}", join(&axes))),
-        );
-        return;
+        let error = Diagnostic::new(&codes::UNKNOWN_JOB, message).at(place, "");
+        return Some(error.help(format!("name one of {}", join(&axes))));
     };
     if value.is_empty() || known.contains(value) {
-        return;
+        return None;
     }
     let message = if axis == GFX {
         format!("no job builds for `{value}`")
@@ -105,11 +108,11 @@ fn check_value(plan: &Plan, axis: &str, value: &str, sink: &mut Sink) {
     } else {
         format!("name one of {}", join(&known))
     };
-    sink.push(
+    Some(
         Diagnostic::new(&codes::UNKNOWN_JOB, message)
             .at(place, "")
             .help(help),
-    );
+    )
 }
 
 /// Whether the job has this value, itself or as one that it covers.

@@ -138,6 +138,24 @@ fn overrides_replace_values_of_matrix_files() {
 }
 
 #[test]
+fn an_invalid_override_is_an_error_of_the_command_line() {
+    let exit_class = |matrix: &str, gfx: Option<&str>| {
+        let fixture = Fixture::new(&[("m.yaml", matrix)]);
+        let options = fixture
+            .options()
+            .with_overrides(gfx.map_or_else(AxisOverrides::default, |gfx| {
+                AxisOverrides::default().with_gfx(gfx)
+            }));
+        Workspace::load(&[fixture.path("m.yaml")], &options)
+            .unwrap_err()
+            .exit_class()
+    };
+    assert_eq!(exit_class(MATRIX, Some("gfx94")), ExitClass::Usage);
+    let matrix = MATRIX.to_owned() + "gfx: [gfx94]\n";
+    assert_eq!(exit_class(&matrix, None), ExitClass::Input);
+}
+
+#[test]
 fn a_workspace_needs_valid_files_unless_only_valid_ones_are_loaded() {
     let fixture = Fixture::new(&[
         ("m.yaml", &(MATRIX.to_owned() + "gfx: [gfx942]\n")),

@@ -234,6 +234,24 @@ impl<M> PublishedReleases<M> {
             .filter_map(|source| source.folder.as_deref())
     }
 
+    /// Returns whether every source is a directory, or a manifest of one.
+    pub fn is_local(&self) -> bool {
+        self.sources.iter().all(|part| part.folder.is_some())
+    }
+
+    /// Returns the directories whose release has no tag. Manifests without their files are left
+    /// out.
+    pub fn untagged_folders(&self) -> impl Iterator<Item = &Path> {
+        let is_untagged = |part: &&PublishedSource<M>| {
+            let mut releases = part.listing.releases.iter();
+            !part.is_bare_manifest && releases.any(|release| release.tag_name.is_empty())
+        };
+        self.sources
+            .iter()
+            .filter(is_untagged)
+            .filter_map(|part| part.folder.as_deref())
+    }
+
     /// Returns the diagnostic for sources without wheels.
     pub fn no_wheels(&self) -> Diagnostic {
         let message = format!("there is no published wheel in {}", self.source_names);

@@ -1,8 +1,10 @@
 //! The input of documents about published releases.
 
+use std::path::{Path, PathBuf};
+
 use rock_compat::Compat;
 use rock_diagnostic::nearest::nearest;
-use rock_diagnostic::{Diagnostic, Location, Sink};
+use rock_diagnostic::{Diagnostic, Location, Sink, shell_line, shell_quoted};
 use rock_index::BaseUrl;
 use rock_names::{RepoName, RocmVersion, YankedFiles};
 use rock_publish::{
@@ -23,7 +25,14 @@ pub struct ReleaseInventory {
     base: Option<BaseUrl>,
     /// The sources, for messages.
     source_names: String,
+    /// Whether all sources are directories.
+    is_local: bool,
+    /// A directory whose release has no tag.
+    untagged_folder: Option<PathBuf>,
 }
+
+/// Maximum number of tags that a message lists.
+const MAX_LISTED_TAGS: usize = 5;
 
 impl ReleaseInventory {
     /// Creates an inventory. `repository` is used if set, otherwise that of the releases; `base` is
@@ -41,6 +50,8 @@ impl ReleaseInventory {
             yanked: YankedFiles::default(),
             base,
             source_names: published.source_names().to_owned(),
+            is_local: published.is_local(),
+            untagged_folder: published.untagged_folders().next().map(Path::to_owned),
             listing,
         }
     }
@@ -111,19 +122,36 @@ impl ReleaseInventory {
     }
 
     fn unknown_release(&self, tag: &str) -> Diagnostic {
-        let tags = self
+        let tags: Vec<&str> = self
             .listing
             .releases
             .iter()
-            .map(|release| release.tag_name.as_str());
+            .map(|release| release.tag_name.as_str())
+            .filter(|tag| !tag.is_empty())
+            .collect();
         let error = Diagnostic::new(
             &codes::UNKNOWN_RELEASE,
             format!("no release has the tag `{tag}`"),
         )
         .at(Location::Argument("--tag".to_owned()), "");
-        match nearest(tag, tags) {
-            Some(near) => error.help(format!("did you mean `{near}`?")),
-            None => error.help("save the listing again, with drafts"),
+        match (nearest(tag, tags.iter().copied()), &self.untagged_folder) {
+            (Some(near), _) => error.help(format!("did you mean `{near}`?")),
+            (None, Some(folder)) => error
+                .note(format!("the release in `{}` has no tag", folder.display()))
+                .help(publish_with_tag(folder, tag)),
+            (None, None) if !self.is_local => error.help("save the listing again, with drafts"),
+            (None, None) if tags.is_empty() => error.help(format!(
+                "pass a release that `rock-matrix publish --tag {}` wrote",
+                shell_quoted(tag)
+            )),
+            (None, None) => {
+                let tags: Vec<String> = tags
+                    .iter()
+                    .take(MAX_LISTED_TAGS)
+                    .map(|tag| format!("`{tag}`"))
+                    .collect();
+                error.help(format!("the tags are {}", tags.join(", ")))
+            }
         }
     }
 
@@ -172,6 +200,22 @@ impl ReleaseInventory {
     }
 }
 
+/// Returns the hint that publishes the wheels of a directory as a release with this tag, to another
+/// directory: a release with a tag is in a subdirectory, and a release cannot contain another one.
+fn publish_with_tag(folder: &Path, tag: &str) -> String {
+    let parent = if folder.starts_with("releases") {
+        "tagged-releases"
+    } else {
+        "releases"
+    };
+    let folder = folder.display().to_string();
+    let words = ["publish", &folder, "--out", parent, "--tag", tag];
+    format!(
+        "publish its wheels with the tag, with `rock-matrix {}`, and pass `--published {parent}`",
+        shell_line(words)
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use rock_compat::Compat;
@@ -213,5 +257,36 @@ mod tests {
         let mut help = |tag: &str| inventory.take_release(tag, 1000, None).unwrap_err().help;
         assert_eq!(help("nightly-2").unwrap(), "did you mean `nightly-1`?");
         assert_eq!(help("x").unwrap(), "save the listing again, with drafts");
+    }
+
+    #[test]
+    fn a_tag_that_no_directory_has_gets_a_hint() {
+        let error = |json: &str, folder: &str| {
+            let mut published: PublishedReleases = PublishedReleases::new(&[folder]);
+            let listing = ReleaseListing::from_json(json).unwrap();
+            let mut source = PublishedSource::new(listing, vec![]);
+            source.folder = Some(folder.into());
+            published.add(source);
+            ReleaseInventory::new(&published, None, None)
+                .take_release("v1", 1000, None)
+                .unwrap_err()
+        };
+        let help = |json: &str, folder: &str| error(json, folder).help.unwrap();
+        let untagged = r#"[{"tag_name": ""}]"#;
+        assert_eq!(
+            error(untagged, "./release").notes,
+            ["the release in `./release` has no tag"]
+        );
+        assert_eq!(
+            help(untagged, "./release"),
+            "publish its wheels with the tag, with `rock-matrix publish ./release --out releases \
+             --tag v1`, and pass `--published releases`"
+        );
+        assert!(help(untagged, "releases").contains(" --out tagged-releases --tag v1`"));
+        let tagged = r#"[{"tag_name": "nightly-1"}, {"tag_name": "nightly-2"}]"#;
+        assert_eq!(
+            help(tagged, "release"),
+            "the tags are `nightly-1`, `nightly-2`"
+        );
     }
 }

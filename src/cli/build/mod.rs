@@ -34,6 +34,7 @@ pub(super) const DEFAULT_OUT: &str = "dist";
 
 #[derive(Debug, clap::Args)]
 #[command(
+    override_usage = "rock-matrix build [OPTIONS] <JOB...|--all|--recipe <NAME>>",
     after_help = "\
 Examples:
   rock-matrix build JOB           build one job on this machine
@@ -196,7 +197,7 @@ impl BuildRequest<'_> {
             return Exit::Fault;
         }
         if self.options.dry_run {
-            return describe(&builds, shell);
+            return describe(&builds, self.options.is_json(), shell);
         }
         if self.test.is_none()
             && let Err(errors) = exec::check_output(self.out)
@@ -452,8 +453,8 @@ impl BuildRequest<'_> {
     }
 }
 
-/// Prints the steps of builds without running them.
-fn describe(builds: &[PreparedBuild<'_>], shell: &Shell) -> Exit {
+/// Prints the steps of builds without running them; as JSON, one line for each job.
+fn describe(builds: &[PreparedBuild<'_>], is_json: bool, shell: &Shell) -> Exit {
     for build in builds {
         if build.start() == BuildStart::Auto {
             shell.say("the stage at which it resumes depends on this machine, so a dry run shows every stage");
@@ -462,7 +463,11 @@ fn describe(builds: &[PreparedBuild<'_>], shell: &Shell) -> Exit {
             return fail(shell, &errors);
         }
     }
-    let steps: String = builds.iter().map(PreparedBuild::describe).collect();
+    let steps: String = if is_json {
+        builds.iter().map(PreparedBuild::describe_json).collect()
+    } else {
+        builds.iter().map(PreparedBuild::describe).collect()
+    };
     let exit = shell.print(&redact_urls(&steps));
     for build in builds {
         say_resume_points(build, shell);

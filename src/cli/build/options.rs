@@ -104,12 +104,7 @@ pub(in crate::cli) struct JobOptions {
     )]
     pub(super) resume_at: Option<String>,
     /// Show every step without running or writing anything
-    #[arg(
-        short = 'n',
-        long,
-        conflicts_with_all = ["format", "json"],
-        help_heading = "Execution"
-    )]
+    #[arg(short = 'n', long, help_heading = "Execution")]
     pub(super) dry_run: bool,
     /// Stop after this many minutes with exit code 124
     ///

@@ -1,9 +1,10 @@
 //! `compat expand`: the gfx targets of target families.
 
+use crate::cli::wheel::fail;
 use crate::cli::{Exit, Shell};
 use crate::codes::matrix as codes;
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Location};
+use crate::diagnostic::{Diagnostic, Diagnostics, ExitClass, Location};
 
 /// The form in which targets are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -29,7 +30,8 @@ pub(super) fn run(compat: &Compat, families: &str, form: TargetForm, shell: &She
                         .help(format!("the families are {}", known.join(", ")))
                 })
                 .collect();
-            return shell.report(&errors);
+            let errors = Diagnostics::from(errors).exits_with(ExitClass::Usage);
+            return fail(shell, &errors);
         }
     };
     let prefix = match form {

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::json;
 use crate::cli::shell::Verbosity;
+use crate::cli::wheel::fail;
 use crate::cli::{Exit, Format, Shell};
 use crate::codes::facts as codes;
 use crate::compat::rows::{ClaimRow, Provenance};
@@ -55,7 +56,7 @@ struct Answer<'a> {
 pub(super) fn run(compat: &Compat, values: &[String], format: Format, shell: &Shell) -> Exit {
     let question = match compat.parse_query(values) {
         Ok(question) => question,
-        Err(errors) => return shell.report(errors.as_slice()),
+        Err(errors) => return fail(shell, &errors),
     };
     let answers: Vec<Answer<'_>> = compat.explain(&question).into_iter().map(view).collect();
     let overviews = if answers.is_empty() {
@@ -65,8 +66,9 @@ pub(super) fn run(compat: &Compat, values: &[String], format: Format, shell: &Sh
     };
     if answers.is_empty() && overviews.is_empty() {
         let message = "no compatibility data covers these values";
-        return shell.report(&[Diagnostic::new(&codes::BAD_QUESTION, message)
-            .help("`rock-matrix compat list` shows the tables with the known values")]);
+        let error = Diagnostic::new(&codes::BAD_QUESTION, message)
+            .help("`rock-matrix compat list` shows the tables with the known values");
+        return fail(shell, &error.into());
     }
     let claims = compat.claims_about(&question);
     shell.print(&match format {

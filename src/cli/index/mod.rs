@@ -44,6 +44,8 @@ enum IndexCommand {
 /// Build an index of a directory of wheels or of published releases
 #[derive(Debug, clap::Args)]
 #[command(
+    override_usage = "rock-matrix index build [OPTIONS] <DIR>\n       \
+        rock-matrix index build [OPTIONS] --published <SOURCE> --out <DIR>",
     after_help = "\
 Examples:
   rock-matrix index build dist                               index the wheels of a directory
@@ -86,7 +88,8 @@ struct BuildArgs {
 /// Yank files of an index, so that installers skip them
 ///
 /// Installers still install a yanked file if its version is pinned (PEP 592). Yanked files stay
-/// yanked in later runs of `index build` and `publish`. Without --apply, nothing is written.
+/// yanked in later runs of `index build` and `publish`. A new reason replaces that of files that
+/// are already yanked. Without --apply, nothing is written.
 #[derive(Debug, clap::Args)]
 #[command(
     override_usage = "rock-matrix index yank [OPTIONS] <DIR> <FILES[: REASON]>...\n       \
@@ -381,7 +384,8 @@ fn build(
             .map_err(|errors| Exit::collect(errors, sink))?;
     }
     let (report, notes) = update.yank(&rules, request.is_applied, sys::now_s());
-    for note in &notes {
+    let kept_note = report.kept_note().filter(|_| request.is_edit);
+    for note in notes.iter().chain(&kept_note) {
         shell.say(note);
     }
     let Some(swap) = swap else {

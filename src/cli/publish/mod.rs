@@ -25,6 +25,8 @@ const GITHUB: &str = "https://github.com";
 
 #[derive(Debug, clap::Args)]
 #[command(
+    override_usage = "rock-matrix publish [OPTIONS] <FILES>... \
+        <--out <DIR>|--repo <OWNER/REPO> --tag <TAG>>",
     after_help = "\
 Examples:
   rock-matrix publish dist/ --repo OWNER/REPO --tag v1  publish the release v1 on GitHub

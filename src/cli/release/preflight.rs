@@ -21,6 +21,8 @@ const MINUTES: u64 = 5;
 /// Check before a build that a tag can be published
 #[derive(Debug, clap::Args)]
 #[command(
+    override_usage = "rock-matrix release preflight [OPTIONS] --tag <TAG> \
+        <--repo <OWNER/REPO>|--state <FILE>>",
     after_help = "\
 Examples:
   rock-matrix release preflight --repo OWNER/REPO --tag v1      check a tag before building

@@ -23,10 +23,14 @@ const MINUTES: u64 = 45;
 /// Selects the releases whose tag matches --tag-glob, except the newest --keep and any younger than
 /// --older-than. Nothing is deleted without --apply.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(
+    override_usage = "rock-matrix release prune [OPTIONS] --tag-glob <GLOB> \
+        <--keep <N>|--older-than <AGE>> <--repo <OWNER/REPO>|--state <FILE>>",
+    after_help = "\
 Examples:
   rock-matrix release prune --repo OWNER/REPO --tag-glob 'nightly-*' --keep 7 --older-than 30d
-  rock-matrix release prune --repo OWNER/REPO --tag-glob 'nightly-*' --keep 7 --apply")]
+  rock-matrix release prune --repo OWNER/REPO --tag-glob 'nightly-*' --keep 7 --apply"
+)]
 pub(super) struct Args {
     /// GitHub repository of the releases; required without --state
     #[arg(long, value_name = "OWNER/REPO", required_unless_present = "state")]

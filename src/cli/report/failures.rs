@@ -19,10 +19,14 @@ use crate::sys;
 /// For a run that published nothing, so that there is no release to write notes for. A wheel that
 /// was built by a job with a failed outcome did not pass its test.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(
+    override_usage = "rock-matrix report failures [OPTIONS] --plan <FILE> --results <FILE|DIR> \
+        <--built <DIR>|--legs-env <NAME>>",
+    after_help = "\
 Examples:
   rock-matrix report failures --plan plan.json --built dist --results .rock
-  rock-matrix report failures --plan plan.json --legs-env LEGS --results results  in a workflow")]
+  rock-matrix report failures --plan plan.json --legs-env LEGS --results results  in a workflow"
+)]
 pub(super) struct Args {
     /// Plan saved with `plan --format json`, or matrix files; can be repeated
     #[arg(long, required = true, value_name = "FILE", help_heading = "Input")]

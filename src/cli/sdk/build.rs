@@ -170,7 +170,7 @@ pub(super) struct Args {
     /// Replace existing packages
     ///
     /// Replaces the whole directory `dist`. Without this option, existing packages are an error.
-    #[arg(long, alias = "overwrite", help_heading = "Output")]
+    #[arg(long, aliases = ["overwrite", "force"], help_heading = "Output")]
     replace: bool,
     /// Number of threads [default: number of processors]
     #[arg(

@@ -14,6 +14,8 @@ use crate::sdk::version::{
 /// Compute the versions of a build for wheels, Debian packages and RPMs
 #[derive(Debug, clap::Args)]
 #[command(
+    override_usage = "rock-matrix sdk version [OPTIONS] \
+        <--release-type <TYPE>|--custom-suffix <TEXT>>",
     after_help = "\
 Examples:
   rock-matrix sdk version --release-type nightly                  base version from version.json

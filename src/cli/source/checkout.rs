@@ -17,6 +17,9 @@ use crate::sys::Signals;
 /// Check out a source tree with submodules, apply patches and run hipify
 #[derive(Debug, clap::Args)]
 #[command(
+    override_usage = "rock-matrix source checkout [OPTIONS] \
+        <PROJECT|--manifest <FILE>|--manifest-url <URL>>\n       \
+        rock-matrix source checkout [OPTIONS] --origin <URL> --ref <REF> --checkout-dir <DIR>",
     after_help = "\
 Examples:
   rock-matrix source checkout torch --ref v2.7.0        check out torch in `pytorch`

@@ -8,6 +8,7 @@ use crate::checkout::{self, PatchFileChange, PatchTargetOptions, SavedPatches};
 /// Save the commits on top of a checkout as patches
 #[derive(Debug, clap::Args)]
 #[command(
+    override_usage = "rock-matrix source save-patches [OPTIONS] <PROJECT|--checkout-dir <DIR>>",
     after_help = "\
 Examples:
   rock-matrix source save-patches torch          update the patch set that was applied

@@ -10,6 +10,7 @@ use crate::source::{CheckoutOutcome, FoundRepository};
 /// Show what is checked out, with local changes and commits
 #[derive(Debug, clap::Args)]
 #[command(
+    override_usage = "rock-matrix source status [OPTIONS] <PROJECT|--checkout-dir <DIR>>",
     after_help = "\
 Examples:
   rock-matrix source status torch                        show the tree in `pytorch`

@@ -13,6 +13,7 @@ use crate::wheel::{ExistingLabel, LabelCheck, relabel};
 /// Set the local version label of a wheel, in its filename and metadata
 #[derive(Debug, clap::Args)]
 #[command(
+    override_usage = "rock-matrix wheel label [OPTIONS] <WHEEL> <LABEL>",
     after_help = "\
 Examples:
   rock-matrix wheel label built.whl rocm62torch2.5                    next to built.whl
@@ -44,8 +45,10 @@ pub(super) struct Args {
         hide_short_help = true
     )]
     local: Option<LocalLabel>,
-    /// Replace a different label of the wheel
-    #[arg(long, conflicts_with = "append")]
+    /// Replace a different label of the wheel, and an existing file that has different content
+    ///
+    /// With --append, only an existing file is replaced.
+    #[arg(long)]
     replace: bool,
     /// Append to the label of the wheel
     #[arg(long)]
@@ -55,8 +58,8 @@ pub(super) struct Args {
     check_label: bool,
     #[command(flatten)]
     folder: OutputFolder,
-    /// Replace an existing file that has different content
-    #[arg(long)]
+    // The former option to replace an existing file.
+    #[arg(long, alias = "overwrite", hide = true)]
     force: bool,
     #[command(flatten)]
     format: OutputFormat,
@@ -64,10 +67,10 @@ pub(super) struct Args {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
-    let existing = match (args.replace, args.append) {
-        (true, _) => ExistingLabel::Replace,
-        (_, true) => ExistingLabel::Append,
-        _ => ExistingLabel::Refuse,
+    let existing = match (args.append, args.replace) {
+        (true, _) => ExistingLabel::Append,
+        (false, true) => ExistingLabel::Replace,
+        (false, false) => ExistingLabel::Refuse,
     };
     let Some(label) = args.label.as_ref().or(args.local.as_ref()) else {
         return Exit::Usage;
@@ -78,8 +81,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     };
     let destination = Destination {
         folder: &args.folder,
-        overwrite: args.force,
-        overwrite_option: "--force",
+        overwrite: args.replace || args.force,
     };
     output::change(
         &args.wheel,

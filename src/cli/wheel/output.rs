@@ -33,7 +33,7 @@ pub(super) struct DestinationArgs {
     #[command(flatten)]
     folder: OutputFolder,
     /// Replace an existing file that has different content
-    #[arg(long, alias = "force")]
+    #[arg(long, aliases = ["force", "overwrite"])]
     replace: bool,
 }
 
@@ -42,7 +42,6 @@ impl DestinationArgs {
         Destination {
             folder: &self.folder,
             overwrite: self.replace,
-            overwrite_option: "--replace",
         }
     }
 }
@@ -53,8 +52,6 @@ pub(super) struct Destination<'a> {
     pub(super) folder: &'a OutputFolder,
     /// Whether an existing file with different content is replaced.
     pub(super) overwrite: bool,
-    /// The option that sets `overwrite`; in `wheel label`, `--replace` is for the label.
-    pub(super) overwrite_option: &'static str,
 }
 
 /// Opens a wheel, plans a change with `decide`, writes the new wheel and prints its path.
@@ -192,10 +189,7 @@ pub(super) fn save(
         let place = Location::File(out.display().to_string().into());
         return Err(Diagnostic::new(&codes::OUTPUT_EXISTS, message)
             .at(place, "")
-            .help(format!(
-                "replace it with `{}`, or choose another folder with `--out DIR`",
-                destination.overwrite_option
-            )));
+            .help("replace it with `--replace`, or choose another folder with `--out DIR`"));
     }
     Ok((out, saved))
 }

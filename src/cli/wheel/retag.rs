@@ -5,12 +5,15 @@ use std::path::PathBuf;
 use super::OutputFormat;
 use super::check::code;
 use super::output::{self, DestinationArgs, first};
-use crate::audit::{InspectionDepth, check_under_name, contradicts_claim};
+use crate::audit::{
+    InspectionDepth, WheelFile, check_python_tags, check_under_name, contradicts_claim,
+};
 use crate::cli::{Exit, Shell, load};
 use crate::codes::rocm as codes;
+use crate::compat::Compat;
 use crate::diagnostic::{Code, Diagnostic, Severity};
-use crate::names::{AbiTag, PlatformTag, PythonTag};
-use crate::wheel::{BuildTagChange, LabelCheck, RetagOptions, TagChange, retag};
+use crate::names::{AbiTag, PlatformTag, PythonTag, WheelName};
+use crate::wheel::{BuildTagChange, LabelCheck, RetagOptions, TagChange, Wheel, ZipMember, retag};
 
 /// Change the tags or the build number of a wheel, in its filename and metadata
 #[derive(Debug, clap::Args)]
@@ -24,8 +27,8 @@ A tag replaces the present ones, or is added to them with `+` in front. Separate
 dots.
 
 The input is not modified: the new wheel is written under its new name, and its path is printed.
-Platforms that the wheel's own libraries contradict or that no installer knows are refused, unless
---allow accepts them.
+Platforms that the wheel's own libraries contradict or that no installer knows, and Pythons that its
+extension modules are not built for, are refused, unless --allow accepts them.
 
 Examples:
   rock-matrix wheel retag built.whl --platform-tag manylinux_2_28_x86_64
@@ -60,7 +63,7 @@ pub(super) struct Args {
     /// Set the build number; an empty string removes it
     #[arg(long, value_name = "BUILD", help_heading = "Tags")]
     build: Option<BuildTagChange>,
-    /// Accept a platform despite these findings, given by code or name
+    /// Accept the tags despite these findings, given by code or name
     ///
     /// The findings are reported as warnings. Separate several with commas.
     #[arg(
@@ -98,29 +101,14 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         |wheel, file| {
             let mut changed = retag(wheel, &file.name, &change)
                 .map_err(|error| error.diagnostic(&file.file_name))?;
-            if args.platform_tag.is_none() {
-                return Ok(changed);
-            }
-            // The platform cannot be confirmed for a wheel that cannot be read.
-            let found = check_under_name(
-                &changed.name,
-                &file.file,
-                InspectionDepth::Libraries,
-                compat,
-            )
-            .map_err(|error| first(error.diagnostics()))?;
-            let is_unknown = |finding: &Diagnostic| finding.code == &codes::UNKNOWN_PLATFORM_TAG;
-            for finding in found
-                .into_iter()
-                .filter(|finding| contradicts_claim(finding) || is_unknown(finding))
-            {
+            for finding in contradictions(args, &changed.name, wheel, file, compat)? {
                 if !args.allow.contains(&finding.code) {
                     let id = finding.code.id;
                     let allow = format!("use `--allow {id}` if this is intended");
-                    return Err(if is_unknown(&finding) {
-                        finding.note(allow)
-                    } else {
+                    return Err(if contradicts_claim(&finding) {
                         finding.help(allow)
+                    } else {
+                        finding.note(allow)
                     });
                 }
                 changed.findings.push(finding.severity(Severity::Warning));
@@ -128,4 +116,28 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             Ok(changed)
         },
     )
+}
+
+/// Returns the findings that the new tags of a wheel are wrong.
+fn contradictions(
+    args: &Args,
+    name: &WheelName,
+    wheel: &Wheel<'_>,
+    file: &WheelFile,
+    compat: &Compat,
+) -> Result<Vec<Diagnostic>, Diagnostic> {
+    let mut findings = Vec::new();
+    if args.platform_tag.is_some() {
+        // The platform cannot be confirmed for a wheel that cannot be read.
+        findings = check_under_name(name, &file.file, InspectionDepth::Libraries, compat)
+            .map_err(|error| first(error.diagnostics()))?;
+        findings.retain(|finding| {
+            contradicts_claim(finding) || finding.code == &codes::UNKNOWN_PLATFORM_TAG
+        });
+    }
+    if args.python_tag.is_some() || args.abi_tag.is_some() {
+        let members = wheel.archive().members().iter();
+        findings.extend(check_python_tags(name, members.map(ZipMember::name)));
+    }
+    Ok(findings)
 }

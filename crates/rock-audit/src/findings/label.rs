@@ -288,7 +288,7 @@ fn python(context: CheckContext<'_>) -> Option<Diagnostic> {
 
 /// Returns the path of an extension module, the path up to the first dot of its name, and its
 /// Python, `cp312t`.
-fn module(path: &str) -> Option<(&str, &str, String)> {
+pub(super) fn module(path: &str) -> Option<(&str, &str, String)> {
     let name = path.rsplit('/').next()?;
     let (stem, rest) = name.split_once('.')?;
     let version = rest.strip_prefix("cpython-")?.split(['-', '.']).next()?;

@@ -1,6 +1,6 @@
 //! The `K` codes, for problems of the compatibility data.
 
-use rock_diagnostic::Code;
+use rock_diagnostic::{Code, ExitClass};
 
 /// All `K` codes of this crate, sorted by ID.
 pub const ALL: &[&Code] = &[
@@ -18,13 +18,15 @@ pub const UNKNOWN_TABLE: Code = Code::error(
     "K005",
     "unknown-table",
     "The compatibility data has no table of this name. `rock-matrix compat list` shows all tables.",
-);
+)
+.exits_with(ExitClass::Usage);
 /// A question that the compatibility data cannot answer.
 pub const BAD_QUESTION: Code = Code::error(
     "K006",
     "bad-question",
     "A value is invalid, or no compatibility data covers these values together. `compat explain` takes AXIS=VALUE pairs that a table relates to each other: torch with rocm, torch with python, flash-attn with backend or python.\n\n`rock-matrix compat list` shows the tables with the known values.",
-);
+)
+.exits_with(ExitClass::Usage);
 /// An invalid policy file.
 pub const BAD_POLICY_FILE: Code = Code::error(
     "K007",

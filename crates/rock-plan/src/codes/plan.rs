@@ -1,6 +1,6 @@
 //! The `P` codes, for excluded cells and for plans and workflows that fail.
 
-use rock_diagnostic::Code;
+use rock_diagnostic::{Code, ExitClass};
 
 /// All codes of this module, sorted by ID.
 pub const ALL: &[&Code] = &[
@@ -152,7 +152,8 @@ pub const UNKNOWN_JOB: Code = Code::error(
     "P017",
     "unknown-job",
     "No job of the plan has this ID or wheel name, or several jobs begin with this text; or no matrix file has the axis or value in `plan --only`.\n\n`rock-matrix plan` lists the jobs.",
-);
+)
+.exits_with(ExitClass::Usage);
 /// An invalid plan file.
 pub const BAD_PLAN_FILE: Code = Code::error(
     "P018",

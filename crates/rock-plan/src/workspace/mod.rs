@@ -76,7 +76,7 @@ use crate::config::{self, GfxSelection, Lookups, MatrixConfig, Platform, RecipeP
 use crate::{Plan, PlanInputs, plan};
 use host_probe::{HostProbe, no_gpu};
 use rock_compat::Compat;
-use rock_diagnostic::{Diagnostic, Diagnostics, ExitClass, Sink, SourceText};
+use rock_diagnostic::{Diagnostic, Diagnostics, ExitClass, Location, Sink, SourceText};
 use rock_sys as sys;
 use rock_yaml as yaml;
 
@@ -329,15 +329,26 @@ pub fn single_matrix_file(files: &[PathBuf]) -> Result<PathBuf, Diagnostics> {
 /// Returns the warnings in the sink.
 ///
 /// # Errors
-/// If the sink has errors: returns these and the warnings, as errors of the input.
+/// If the sink has errors: returns these and the warnings. An invalid override is an error of the
+/// command line, other errors are those of the input.
 fn into_warnings(sink: Sink) -> Result<Vec<Diagnostic>, Diagnostics> {
     let has_errors = sink.has_errors();
     let diagnostics = sink.finish();
-    if has_errors {
-        Err(Diagnostics::from(diagnostics).exits_with(ExitClass::Input))
-    } else {
-        Ok(diagnostics)
+    if !has_errors {
+        return Ok(diagnostics);
     }
+    let exit_class = if diagnostics.iter().any(is_override_error) {
+        ExitClass::Usage
+    } else {
+        ExitClass::Input
+    };
+    Err(Diagnostics::from(diagnostics).exits_with(exit_class))
+}
+
+/// Whether a diagnostic is an error in a value that replaces those of a matrix file.
+fn is_override_error(diagnostic: &Diagnostic) -> bool {
+    let location = diagnostic.labels.first().map(|label| &label.location);
+    diagnostic.is_error() && matches!(location, Some(Location::Argument(_)))
 }
 
 /// Returns errors, followed by the diagnostics in the sink.

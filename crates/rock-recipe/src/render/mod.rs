@@ -21,6 +21,6 @@ pub use drift::drift;
 pub use environment::{EnvironmentFormat, UnwritableValue, environment, environment_json};
 pub use plan::{PlanDetail, changes, plan};
 pub use script::{WindowsShell, command, comment, quote, script, windows_script};
-pub use steps::{dry_run, recipe};
+pub use steps::{dry_run, dry_run_json, recipe};
 pub use summary::summary;
 pub use workflow::{FIRST_WORDS, WorkflowOverrides, for_windows, workflow};

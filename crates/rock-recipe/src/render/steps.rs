@@ -24,6 +24,18 @@ struct BuildView<'a> {
     steps: Vec<StepTextView<'a>>,
 }
 
+/// The dry run of a job.
+#[derive(Serialize)]
+struct DryRunView<'a> {
+    #[serde(flatten)]
+    build: BuildView<'a>,
+    /// The command that starts the container; `None` on this machine.
+    container: Option<&'a str>,
+    /// The stage that the build starts at; earlier ones are skipped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    start: Option<&'a str>,
+}
+
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct StepTextView<'a> {
@@ -93,15 +105,36 @@ fn is_zero(number: &u32) -> bool {
 
 /// Renders the steps as YAML; a variable without a value is removed.
 pub fn recipe(job: &Job, build: &Build) -> String {
-    let view = BuildView {
+    yaml::to_yaml(&build_view(job, build))
+        .expect("the view contains only strings, numbers, lists and mappings")
+}
+
+/// Renders the dry run of a job as one line of JSON: the keys of [`recipe`], the container command
+/// or null, and the stage that it starts at unless that is the first one.
+pub fn dry_run_json(job: &Job, build: &Build, container: Option<&str>, from: usize) -> String {
+    let view = DryRunView {
+        build: build_view(job, build),
+        container,
+        start: build
+            .steps
+            .get(from)
+            .filter(|_| from > 0)
+            .map(|step| step.stage.as_str()),
+    };
+    serde_json::to_string(&view)
+        .expect("the view contains only strings, numbers, lists and mappings")
+        + "\n"
+}
+
+fn build_view<'a>(job: &'a Job, build: &'a Build) -> BuildView<'a> {
+    BuildView {
         job: &job.id,
         recipe: &job.recipe,
         wheel: &job.wheel,
         wheels: &build.wheels,
         relabel: build.relabel,
         steps: build.steps.iter().map(view).collect(),
-    };
-    yaml::to_yaml(&view).expect("the view contains only strings, numbers, lists and mappings")
+    }
 }
 
 fn view(step: &Step) -> StepTextView<'_> {

@@ -63,7 +63,7 @@ pub const NO_MARKER: Code = Code::error(
 pub const UNKNOWN_RELEASE: Code = Code::error(
     "G303",
     "unknown-release",
-    "No release in the list has this tag, so there is nothing to write notes about.\n\nOnly a token with write access sees drafts. Save the list again, for example with `gh api --paginate --slurp repos/OWNER/REPO/releases`, or name the repository.",
+    "No release in the list has this tag, so there is nothing to write notes about.\n\nA release in a directory has a tag if it was published with `--tag`: `rock-matrix publish dist --out releases --tag v1` writes it to `releases/v1`.\n\nOnly a token with write access sees drafts. Save the list again, for example with `gh api --paginate --slurp repos/OWNER/REPO/releases`, or name the repository.",
 );
 /// An invalid results file.
 pub const BAD_RESULTS: Code = Code::error(

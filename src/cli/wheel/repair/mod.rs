@@ -83,7 +83,7 @@ pub(super) struct Args {
     )]
     out: PathBuf,
     /// Replace existing files that have different content
-    #[arg(long, alias = "force", help_heading = "Output")]
+    #[arg(long, aliases = ["force", "overwrite"], help_heading = "Output")]
     replace: bool,
     /// Show what would change without writing anything
     #[arg(short = 'n', long, help_heading = "Output")]

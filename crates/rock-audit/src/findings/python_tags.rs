@@ -1,0 +1,143 @@
+//! The Python and ABI tags of a filename compared with the names of extension modules (PEP 3149).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::label::module;
+use crate::codes::rocm as codes;
+use rock_diagnostic::{Diagnostic, Location};
+use rock_names::WheelName;
+
+/// Returns the error that a name selects Pythons for which an extension module does not exist.
+/// `members` are the paths in the archive.
+///
+/// Modules without a Python in their names, such as `_demo.so` and `_demo.abi3.so`, are not
+/// checked.
+///
+/// ```
+/// use rock_audit::check_python_tags;
+///
+/// let members = ["demo/_demo.cpython-312-x86_64-linux-gnu.so"];
+/// let check = |name: &str| check_python_tags(&name.parse().unwrap(), members);
+/// assert_eq!(check("demo-1.0-cp312-cp312-linux_x86_64.whl"), None);
+/// assert_eq!(
+///     check("demo-1.0-py3-none-linux_x86_64.whl").unwrap().message,
+///     "the filename says py3, but `demo/_demo` exists only for cp312"
+/// );
+/// ```
+pub fn check_python_tags<'m>(
+    name: &WheelName,
+    members: impl IntoIterator<Item = &'m str>,
+) -> Option<Diagnostic> {
+    let mut modules: BTreeMap<&str, VersionedModule<'_>> = BTreeMap::new();
+    let mut unversioned = BTreeSet::new();
+    for path in members.into_iter().filter(|path| path.ends_with(".so")) {
+        if let Some((path, stem, python)) = module(path) {
+            let entry = modules.entry(stem).or_insert_with(|| VersionedModule {
+                path,
+                pythons: BTreeSet::new(),
+            });
+            entry.pythons.insert(python);
+        } else {
+            unversioned.extend(unversioned_stem(path));
+        }
+    }
+    let tags = name.python_tags().as_slice();
+    let is_stable_abi = name.abi_tags().contains("abi3");
+    let (stem, module) = modules
+        .iter()
+        .filter(|(stem, _)| !unversioned.contains(*stem))
+        .find(|(_, module)| is_stable_abi || !tags.iter().all(|tag| module.is_for(tag)))?;
+    let mut claim = tags.join(" and ");
+    if is_stable_abi {
+        claim += " with the stable ABI";
+    }
+    let pythons: Vec<&str> = module.pythons.iter().map(String::as_str).collect();
+    let pythons = pythons.join(" and ");
+    let message = format!("the filename says {claim}, but `{stem}` exists only for {pythons}");
+    let location = Location::Member {
+        wheel: name.to_string(),
+        member: module.path.to_owned(),
+    };
+    Some(
+        Diagnostic::new(&codes::LABEL_NOT_IN_CONTENTS, message)
+            .at(location, "")
+            .help(format!(
+                "keep the tags of {pythons}, or build the module for the Pythons in the filename"
+            )),
+    )
+}
+
+/// An extension module that exists for certain Pythons.
+#[derive(Debug)]
+struct VersionedModule<'m> {
+    /// The path of its first file.
+    path: &'m str,
+    /// The Pythons, such as `cp312` and `cp313t`.
+    pythons: BTreeSet<String>,
+}
+
+impl VersionedModule<'_> {
+    /// Whether one of the files is for this Python tag.
+    fn is_for(&self, tag: &str) -> bool {
+        self.pythons
+            .iter()
+            .any(|python| python.trim_end_matches(['t', 'd', 'm']) == tag)
+    }
+}
+
+/// Returns the path up to the suffix of a library that any Python may import: `demo/_demo` for
+/// `demo/_demo.so` and `demo/_demo.abi3.so`.
+fn unversioned_stem(path: &str) -> Option<&str> {
+    let stem = path.strip_suffix(".so")?;
+    let stem = stem.strip_suffix(".abi3").unwrap_or(stem);
+    let is_whole = !stem.rsplit('/').next()?.contains('.');
+    is_whole.then_some(stem)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check_python_tags;
+
+    fn message(tags: &str, members: &[&str]) -> Option<String> {
+        let name = format!("demo-1.0-{tags}-linux_x86_64.whl").parse().unwrap();
+        check_python_tags(&name, members.iter().copied()).map(|error| error.message)
+    }
+
+    #[test]
+    fn tags_must_select_pythons_that_every_module_exists_for() {
+        let both = [
+            "demo/_demo.cpython-311-x86_64-linux-gnu.so",
+            "demo/_demo.cpython-312-x86_64-linux-gnu.so",
+        ];
+        let one = &both[1..];
+        assert_eq!(message("cp312-cp312", one), None);
+        assert_eq!(message("cp311.cp312-cp311.cp312", &both), None);
+        for (tags, claim) in [
+            ("py3-none", "py3"),
+            ("cp311-cp311", "cp311"),
+            ("cp311.cp312-cp312", "cp311 and cp312"),
+            ("cp312-abi3", "cp312 with the stable ABI"),
+        ] {
+            let expected =
+                format!("the filename says {claim}, but `demo/_demo` exists only for cp312");
+            assert_eq!(message(tags, one), Some(expected));
+        }
+    }
+
+    #[test]
+    fn modules_that_any_python_may_import_are_accepted() {
+        for other in ["demo/_demo.so", "demo/_demo.abi3.so"] {
+            let members = ["demo/_demo.cpython-312-x86_64-linux-gnu.so", other];
+            assert_eq!(message("py3-none", &members), None);
+            assert_eq!(message("py3-none", &members[1..]), None);
+        }
+        let others = [
+            "demo/_demo.cpython-312.txt",
+            "demo/libdemo.1.so",
+            "demo/demo.py",
+        ];
+        assert_eq!(message("py3-none", &others), None);
+        let free_threaded = ["demo/_demo.cpython-313t-x86_64-linux-gnu.so"];
+        assert_eq!(message("cp313-cp313t", &free_threaded), None);
+    }
+}
