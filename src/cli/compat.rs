@@ -51,7 +51,8 @@ Examples:
         /// Values of torch, rocm, python, backend, gfx or a package, such as flash-attn=2.8.3
         ///
         /// torch=VERSION, rocm=VERSION, python=VERSION, flash-attn=VERSION, backend=NAME, or
-        /// gfx=TARGETS (targets, families or products such as mi300x, separated by `;`).
+        /// gfx=TARGETS (targets, families or products such as mi300x, separated by commas or
+        /// semicolons).
         #[arg(required = true, value_name = "AXIS=VALUE")]
         values: Vec<String>,
         #[command(flatten)]
@@ -60,10 +61,10 @@ Examples:
     /// Print the gfx targets of target families
     #[command(after_help = "\
 Examples:
-  rock-matrix compat expand 'gfx94X-dcgpu;gfx120X-all'
+  rock-matrix compat expand gfx94X-dcgpu,gfx120X-all
   rock-matrix compat expand gfx110X-all --as device-extras")]
     Expand {
-        /// Families and targets, separated by semicolons
+        /// Families, targets and products, separated by commas or semicolons
         families: String,
         /// Form of each target
         #[arg(

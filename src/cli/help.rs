@@ -6,7 +6,8 @@ use std::fmt::Write;
 use clap::builder::{StyledStr, Styles};
 use clap::{Arg, Command};
 
-use super::{Exit, Shell};
+use super::{Exit, Shell, suggestions};
+use crate::diagnostic::nearest::nearest;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -62,6 +63,9 @@ const fn advanced(name: &'static str, commands: &'static [&'static str]) -> Comm
     }
 }
 
+/// Topics that are not commands.
+const TOPICS: [&str; 2] = ["global", "config"];
+
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let topic: Vec<&str> = args.topic.iter().map(String::as_str).collect();
@@ -78,7 +82,13 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             match super::parsed(words.clone()) {
                 Ok(_) => Exit::Done,
                 Err(error) => {
-                    let error = super::suggestions::improved(error, &words);
+                    let mut error = suggestions::improved(error, &words);
+                    if let [topic] = args.topic.as_slice()
+                        && let Some(near) = nearest(topic, TOPICS)
+                    {
+                        let line = format!("rock-matrix help {near}");
+                        suggestions::add_tip(&mut error, format!("did you mean `{line}`?"));
+                    }
                     super::print_clap_error(&error, shell.annotations)
                 }
             }

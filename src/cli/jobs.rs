@@ -1,11 +1,17 @@
 //! The jobs that a command line selects, and the options that `build`, `test` and `render` share.
 
+use clap::error::ErrorKind;
+
+use super::suggestions::subcommand_tip;
 use super::wheel::fail;
-use super::{Exit, Shell, load};
+use super::{Exit, Shell, load, misused};
+use crate::codes::plan as codes;
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Diagnostics, Sink};
 use crate::plan;
-use crate::plan::workspace::{JobSelection, ReadyJob, check_docker_arguments, check_fact_names};
+use crate::plan::workspace::{
+    JobSelection, ReadyJob, check_docker_arguments, check_fact_names, is_job_file,
+};
 use crate::recipe::container::EngineProgram;
 
 /// Plans the files among `arguments` and selects the jobs that the other arguments name.
@@ -20,6 +26,34 @@ pub(super) fn select_jobs(
 ) -> Result<JobSelection, Exit> {
     let options = load::workspace_options(shell, compat);
     reported(JobSelection::load(arguments, &options), shell, sink)
+}
+
+/// Selects jobs like [`select_jobs`], for a command whose first word may be a misspelled subcommand.
+///
+/// # Errors
+/// The exit code of the command, after reporting the errors.
+pub(super) fn select_jobs_of_group(
+    shell: &Shell,
+    compat: &Compat,
+    group: &str,
+    arguments: &[String],
+    sink: &mut Sink,
+) -> Result<JobSelection, Exit> {
+    let options = load::workspace_options(shell, compat);
+    let loaded = JobSelection::load(arguments, &options);
+    if let Err(errors) = &loaded
+        && errors.as_slice().iter().any(is_unknown_job)
+        && let Some(word) = arguments.first().filter(|word| !is_job_file(word))
+        && let Some(tip) = subcommand_tip(group, word)
+    {
+        let text = format!("no job or subcommand is called '{word}'\n\n  tip: {tip}");
+        return Err(misused(&[group], ErrorKind::InvalidSubcommand, &text));
+    }
+    reported(loaded, shell, sink)
+}
+
+fn is_unknown_job(error: &Diagnostic) -> bool {
+    error.code.id == codes::UNKNOWN_JOB.id
 }
 
 /// Selects every job of a recipe with these settings, without a matrix file.

@@ -13,8 +13,10 @@ use super::{Exit, Shell, load};
 use crate::codes::plan as codes;
 use crate::compat::Compat;
 use crate::config::{self, RequestedCell};
-use crate::diagnostic::{Diagnostic, Severity, Sink, counted};
-use crate::plan::workspace::{MatrixFile, Workspace, read_document, single_matrix_file};
+use crate::diagnostic::{Diagnostic, Severity, Sink, counted, is_or_are};
+use crate::plan::workspace::{
+    MatrixFile, SelectedPlan, Workspace, read_document, single_matrix_file,
+};
 use crate::plan::{self, AxisFilter, Plan, PlanInputs, RunnerShape, SavedPlan};
 use crate::publish::{ManifestSelection, PublishedReleases};
 use crate::report::{ExpectedCells, WheelListing};
@@ -51,7 +53,7 @@ pub(super) struct Args {
     ///
     /// The value is that of an axis. `gfx=TARGET` keeps jobs that build for the target; families
     /// and product names are accepted too. Several values of one axis are alternatives, and an
-    /// empty value matches any.
+    /// empty value matches any. Errors that concern only other jobs do not fail the plan.
     #[arg(
         long,
         value_name = "AXIS=VALUE",
@@ -215,6 +217,7 @@ fn make(
         published: published.published_set(compat.rocm_versions()),
         runner: args.runner,
         jobs_per_matrix,
+        ..PlanInputs::default()
     };
     let workspace_options =
         load::workspace_options(shell, compat).with_overrides(args.overrides.overrides());
@@ -241,11 +244,12 @@ fn make(
     if sink.has_errors() {
         return Err(Exit::Fault);
     }
+    let filter = AxisFilter::new(&args.only, compat);
     let mut side_by_side = None;
     if let Some(shape) = args.runner
-        && let Ok((plan, _)) = workspace.plan(&options)
+        && let Ok((selected, _)) = workspace.plan_selected(&options, &filter)
     {
-        let found = parallel_jobs(&plan, workspace.matrices(), compat, shape);
+        let found = parallel_jobs(&selected.plan, workspace.matrices(), compat, shape);
         // If the memory suffices for fewer compilers than threads, the estimate uses their number.
         let threads = found
             .values()
@@ -256,10 +260,17 @@ fn make(
         options.runner = Some(RunnerShape { threads, ..shape });
         side_by_side = Some((shape, found));
     }
-    let mut plan = load::plan(&workspace, &options, sink)?;
-    AxisFilter::new(&args.only, compat)
-        .apply(&mut plan)
-        .map_err(|errors| Exit::collect(errors, sink))?;
+    let SelectedPlan {
+        mut plan,
+        hidden_errors,
+    } = load::collected(workspace.plan_selected(&options, &filter), sink)?;
+    if hidden_errors > 0 {
+        shell.say(&format!(
+            "{} of jobs that `--only` excludes {} not shown; leave out `--only` to see all",
+            counted(hidden_errors, "error"),
+            is_or_are(hidden_errors)
+        ));
+    }
     if let Some(path) = &args.only_failed {
         let run = load::source(shell, path)?;
         plan::keep_failed_jobs(&mut plan, &run, sink).map_err(|errors| {

@@ -9,7 +9,7 @@ use std::path::{Component, Path};
 use clap::error::ErrorKind;
 
 use super::engine::{check_container_options, selected_engine};
-use super::jobs::{EngineChoice, check_job_options, select_jobs};
+use super::jobs::{EngineChoice, check_job_options, select_jobs, select_jobs_of_group};
 use super::limits::MAX_FILE_BYTES;
 use super::{Exit, Format, Shell, load, misused};
 use crate::codes::{build as codes, host};
@@ -136,7 +136,10 @@ fn rendered(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
         ));
     }
     let compat = load::compat(shell)?;
-    let selection = select_jobs(shell, compat, &options.words, sink)?;
+    let selection = match &args.kind {
+        None => select_jobs_of_group(shell, compat, "render", &options.words, sink)?,
+        Some(_) => select_jobs(shell, compat, &options.words, sink)?,
+    };
     let is_json = options.json || options.format == Format::Json;
     if matches!(text, Text::Script) && options.out.is_none() && !is_json {
         check_single_script(&selection)?;

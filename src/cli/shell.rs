@@ -1,5 +1,6 @@
 //! The streams and settings of a command: data goes to stdout, messages go to stderr.
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::sync::{Mutex, OnceLock};
 
@@ -8,14 +9,14 @@ use super::project_file::ProjectFile;
 use crate::codes::host::CANNOT_WRITE_FILE;
 use crate::compat::Compat;
 use crate::diagnostic::render::GithubAnnotations;
-use crate::diagnostic::{Diagnostic, render};
+use crate::diagnostic::{Diagnostic, Severity, render};
 use crate::plan::workspace::DataDirectories;
 use crate::sys::Environment;
 
 /// The verbosity of messages on stderr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verbosity {
-    /// Only diagnostics.
+    /// Only errors and warnings.
     Quiet,
     /// Also results.
     Normal,
@@ -156,8 +157,18 @@ impl Shell {
             && self.message_format == Format::Human
     }
 
-    /// Reports diagnostics; returns [`Exit::Fault`] if one of them is an error.
+    /// Reports diagnostics, without notes if quiet; returns [`Exit::Fault`] if one of them is an
+    /// error.
     pub fn report(&self, diagnostics: &[Diagnostic]) -> Exit {
+        let is_shown = |diagnostic: &&Diagnostic| {
+            self.verbosity > Verbosity::Quiet || diagnostic.severity != Severity::Note
+        };
+        let shown: Cow<'_, [Diagnostic]> = if diagnostics.iter().all(|one| is_shown(&one)) {
+            Cow::Borrowed(diagnostics)
+        } else {
+            diagnostics.iter().filter(is_shown).cloned().collect()
+        };
+        let diagnostics = &*shown;
         let text = match self.message_format {
             Format::Human => render::human(diagnostics, self.color),
             Format::Json => render::json(diagnostics),

@@ -807,6 +807,73 @@ fn only_the_jobs_with_the_values_that_are_named_are_planned() {
     );
 }
 
+/// ROCm 9.9 is unknown, and CK cannot build for gfx1100.
+const JOBS_WITH_ERRORS: &str = "\
+version: 1
+distribution: flash-attn
+recipe: flash-attn
+axes:
+  flash-attn: [\"2.8.3.post2\"]
+  python: [\"3.12\", \"3.13\"]
+  torch: [\"2.14.1\", \"2.9.1\"]
+  rocm: [\"7.14\", \"6.4\", \"9.9\"]
+  backend: [triton, ck]
+gfx: [gfx1100]
+";
+
+#[test]
+fn errors_of_jobs_that_only_excludes_are_counted() {
+    let project = Project::new().file("m.yaml", JOBS_WITH_ERRORS);
+    let plan = |only: &[&str]| {
+        let options = only.iter().flat_map(|value| ["--only", *value]);
+        let words: Vec<&str> = ["plan", "m.yaml"].into_iter().chain(options).collect();
+        project.run(&words)
+    };
+    let planned = plan(&["rocm=6.4", "backend=triton"]).exits(0);
+    assert_eq!(
+        planned.stderr,
+        "2 errors of jobs that `--only` excludes are not shown; leave out `--only` to see all\n"
+    );
+    insta::assert_snapshot!(planned.stdout, @r"
+    m.yaml: 24 cells, 1 job, 4 excluded, 1 share another job's wheel
+      flash_attn-2.8.3.post2+rocm64torch2.9triton-py3-none-any.whl  no device code
+      4 cells excluded: torch 2.14.1 has wheels for ROCm 7.2 and 7.14, not 6.4 [P001 torch-without-rocm]
+    ");
+    let codes = |stderr: &str| {
+        let errors = stderr
+            .lines()
+            .filter_map(|line| line.strip_prefix("error["));
+        errors.map(|line| line[..4].to_owned()).collect::<Vec<_>>()
+    };
+    // Errors of selected jobs, and an unknown value of `--only`.
+    assert_eq!(
+        codes(&plan(&["rocm=9.9"]).exits(1).stderr),
+        ["P009", "P009"]
+    );
+    let no_target = plan(&["rocm=6.4", "backend=ck"]).exits(1).stderr;
+    assert_eq!(codes(&no_target), ["P010"]);
+    assert_eq!(codes(&plan(&["rocm=9.8"]).exits(1).stderr), ["P017"]);
+    // An error of the whole file remains.
+    let project = project.file("m.yaml", &JOBS_WITH_ERRORS.replace("ck]", "ckk]"));
+    let words = ["plan", "m.yaml", "--only", "backend=triton"];
+    let stderr = project.run(&words).exits(1).stderr;
+    assert!(stderr.contains("error[P016 unknown-backend]"), "{stderr}");
+}
+
+#[test]
+fn only_one_of_two_jobs_with_one_wheel_name_can_be_planned() {
+    let matrix = JOBS_WITH_ERRORS
+        .replace("[\"2.14.1\", \"2.9.1\"]", "[\"2.9.1\"]")
+        .replace("[\"7.14\", \"6.4\", \"9.9\"]", "[\"6.4.1\", \"6.4.2\"]")
+        .replace("gfx1100", "gfx942");
+    let project = Project::new().file("m.yaml", &matrix);
+    let stderr = project.run(&["plan", "m.yaml"]).exits(1).stderr;
+    assert!(stderr.contains("error[P012 colliding-wheels]"), "{stderr}");
+    let words = ["plan", "m.yaml", "--only", "rocm=6.4.1", "--format", "ids"];
+    let planned = project.run(&words).exits(0);
+    assert_eq!(planned.stdout.lines().count(), 3, "{}", planned.stdout);
+}
+
 #[test]
 fn the_example_that_refreshes_takes_what_the_index_and_what_the_tags_say() {
     let (project, server) = world(&[]);

@@ -152,6 +152,10 @@ fn product_names_are_accepted_wherever_a_target_is() {
         serde_json::json!(["gfx942", "gfx90a"])
     );
     assert_eq!(
+        plan(&["--gfx", "AMD Instinct MI300X"])["jobs"][0]["gfx"],
+        serde_json::json!(["gfx942"])
+    );
+    assert_eq!(
         plan(&["--only", "gfx=mi300x"])["jobs"]
             .as_array()
             .unwrap()
@@ -217,6 +221,28 @@ fn an_unknown_product_suggests_the_nearest_one() {
     let said = fault(&project, &["compat", "explain", "gfx=rx7900xtxx"], 2);
     let expect = "error[K006 bad-question]: `rx7900xtxx` is not a gfx target, a family or a product; did you mean `rx7900xtx`?";
     assert_eq!(said, expect);
+    let said = project
+        .run(&["attention", "report", "--gfx", "RX7900"])
+        .exits(2)
+        .stderr;
+    insta::assert_snapshot!(said, @r"
+    error[M037 bad-gfx]: `RX7900` is not a gfx target, a family or a product; did you mean `rx7900xt`, `rx7900xtx`, or `rx7900gre`?
+    --> argument `--gfx RX7900`
+    help: `rock-matrix compat list products` and `compat list families` show the names
+    ");
+    let short = project
+        .run(&[
+            "attention",
+            "report",
+            "--gfx",
+            "7900 XTX,AMD Radeon RX 6800",
+        ])
+        .exits(0)
+        .stderr;
+    insta::assert_snapshot!(short, @r"
+    Radeon RX 7900 XTX is gfx1100
+    Radeon RX 6800 is gfx1030
+    ");
 }
 
 #[test]
@@ -257,12 +283,69 @@ fn questions_that_facts_cannot_answer_say_what_to_ask() {
     );
     check(
         &["torch=0.1.0"],
-        "error[K006 bad-question]: no compatibility data covers these values",
+        "error[K006 bad-question]: unknown torch version `0.1.0`",
     );
     let table = fault(&project, &["compat", "list", "torhc"], 2);
     assert_eq!(
         table,
         "error[K005 unknown-table]: there is no table `torhc`"
+    );
+}
+
+/// Nothing is answered about a value that no table has.
+#[test]
+fn unknown_values_of_a_question_are_named() {
+    let project = Project::new().file("facts/all.yaml", SMALL_FACTS);
+    let explain = |words: &[&str]| {
+        project.run(&[&["compat", "explain", "--compat", "facts"], words].concat())
+    };
+    insta::assert_snapshot!(explain(&["gfx=gfx9999"]).exits(1).stderr, @r"
+    error[K006 bad-question]: unknown gfx target `gfx9999`
+    --> argument `gfx=gfx9999`
+    help: known targets that begin with `gfx9`: gfx942
+    ");
+    insta::assert_snapshot!(explain(&["rocm=8.9"]).exits(1).stderr, @r"
+    error[K006 bad-question]: unknown ROCm version `8.9`
+    --> argument `rocm=8.9`
+    help: the nearest version with data is 8.1; `rock-matrix compat list rocm` shows the known versions
+    ");
+    insta::assert_snapshot!(explain(&["torch=9"]).exits(1).stderr, @r"
+    error[K006 bad-question]: unknown torch version `9`
+    --> argument `torch=9`
+    help: the known versions are 3.0 to 3.1; `rock-matrix compat list torch` shows them
+    ");
+    insta::assert_snapshot!(explain(&["python=9.9"]).exits(1).stderr, @r"
+    error[K006 bad-question]: unknown Python version `9.9`
+    --> argument `python=9.9`
+    help: the known versions are 3.12 to 3.13
+    ");
+    insta::assert_snapshot!(explain(&["rocm=99"]).exits(1).stderr, @r"
+    error[K006 bad-question]: `99` is not a ROCm version: two to four numbers with dots, such as `6.2` or `7.1.1`
+    --> argument `rocm=99`
+    help: `rock-matrix compat list rocm` shows the known versions
+    ");
+    // Answers about other values remain.
+    let answered = explain(&["gfx=gfx9999", "rocm=8.1"]).exits(0);
+    assert!(
+        answered
+            .stdout
+            .starts_with("ROCm 8.1 compiling for gfx9999: unknown\n")
+    );
+    assert!(
+        answered
+            .stderr
+            .starts_with("warning[K006 bad-question]: unknown gfx target")
+    );
+    let overview = explain(&["torch=9", "gfx=gfx942"]).exits(0);
+    assert!(
+        overview.stdout.starts_with("gfx942\n"),
+        "{}",
+        overview.stdout
+    );
+    assert!(
+        overview
+            .stderr
+            .starts_with("warning[K006 bad-question]: unknown torch version")
     );
 }
 

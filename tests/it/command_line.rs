@@ -561,3 +561,65 @@ fn options_that_became_commands_are_answered_with_them() {
         assert!(stderr.contains(&format!("tip: use `{form}`")), "{stderr}");
     }
 }
+
+/// `-q` hides notes and messages, but neither warnings nor results.
+#[test]
+fn quiet_commands_show_only_errors_and_warnings() {
+    let matrix = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\naxes:\n  flash-attn: [\"2.8.3.post2\"]\n  \
+                  python: [3.10]\n  torch: [\"2.14.1\"]\n  rocm: [\"7.14\"]\n  backend: [triton]\n";
+    let project = Project::new().file("m.yaml", matrix);
+    for command in ["check", "plan"] {
+        let told = project.run(&[command, "m.yaml"]).exits(0);
+        assert!(told.stderr.starts_with("note[M030 "), "{}", told.stderr);
+        for format in ["human", "json"] {
+            let words = [command, "m.yaml", "-q", "--message-format", format];
+            let quiet = project.run(&words).exits(0);
+            assert_eq!((&*quiet.stderr, &quiet.stdout), ("", &told.stdout));
+        }
+    }
+    // Warnings remain.
+    let warned = project.file("m.yaml", &(matrix.to_owned() + "gfx: [gfx9042]\n"));
+    let stderr = warned.run(&["check", "m.yaml", "-q"]).exits(0).stderr;
+    assert!(stderr.starts_with("warning[M050 unknown-gfx]"), "{stderr}");
+}
+
+#[test]
+fn misspelled_topics_and_subcommands_suggest_existing_ones() {
+    let project = Project::new();
+    let tip = |words: &[&str]| {
+        let stderr = project.run(words).exits(2).stderr;
+        let tips = stderr.lines().filter_map(|line| line.split_once("tip: "));
+        tips.map(|(_, tip)| tip.to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        tip(&["help", "gloabl"]),
+        ["did you mean `rock-matrix help global`?"]
+    );
+    assert_eq!(
+        tip(&["help", "confg"]),
+        ["did you mean `rock-matrix help config`?"]
+    );
+    assert_eq!(
+        tip(&["help", "buld"]),
+        ["a similar subcommand exists: 'build'"]
+    );
+    assert_eq!(
+        tip(&["wheel", "info"]),
+        ["did you mean `rock-matrix wheel show`?"]
+    );
+    assert_eq!(
+        tip(&["env", "--list"]),
+        ["`rock-matrix compat list profiles` lists the profiles"]
+    );
+    // An argument of `render` may be a job, so the subcommand is suggested only if there is none.
+    let project = Project::new().copy("matrices/flash-attn.yaml", "matrices/flash-attn.yaml");
+    let stderr = project.run(&["render", "dokcer"]).exits(2).stderr;
+    assert!(
+        stderr.starts_with(
+            "error: no job or subcommand is called 'dokcer'\n\n  tip: did you mean `rock-matrix render docker`?\n"
+        ),
+        "{stderr}"
+    );
+    let stderr = project.run(&["render", "no-such-job"]).exits(2).stderr;
+    assert!(stderr.starts_with("error[P017 unknown-job]"), "{stderr}");
+}

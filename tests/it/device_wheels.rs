@@ -81,10 +81,6 @@ fn a_host_wheel_is_whole_without_its_device_wheels() {
     ");
     let refused = checked(&[&wheel], &["--expect", "gfx942,gfx90a"], 1);
     insta::assert_snapshot!(refused.stderr, @r"
-    note[R130 kpack-missing]: the code of 1 library is in device wheels, for gfx942, gfx1100
-    --> torch-2.13.0+rocm10.0.0-cp312-cp312-linux_x86_64.whl
-    help: `torch[device-gfx942]` installs one with it; pass the device wheels too to check them together
-
     error[R120 gfx-not-as-expected]: gfx90a is missing, and gfx1100 was not requested
     --> torch-2.13.0+rocm10.0.0-cp312-cp312-linux_x86_64.whl: torch/lib/libtorch_hip.so
     ");

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use rock_matrix::compat::{Compat, ImportQuery, Support};
 use rock_matrix::config::{self, Lookups, MatrixConfig, RecipeProfile, recipe};
 use rock_matrix::diagnostic::{Sink, SourceText};
-use rock_matrix::matrix::{AxisSpace, expand};
+use rock_matrix::matrix::{AxisSpace, CellSelection, expand};
 use rock_matrix::names::{PackageVersion, PythonVersion, RocmVersion, Version};
 use rock_matrix::plan::{self, PlanInputs};
 
@@ -107,7 +107,8 @@ proptest! {
             .collect();
         let (config, profile) = read(&matrix(&axes, &exclude));
         let compat = Compat::embedded();
-        let expansion = expand(&config, &profile, &compat, &mut Sink::new()).unwrap();
+        let expansion =
+            expand(&config, &profile, &compat, &CellSelection::default(), &mut Sink::new()).unwrap();
 
         let mut cells: Vec<Vec<(&str, &str)>> = vec![Vec::new()];
         for (name, values) in &axes {
@@ -207,7 +208,9 @@ fn a_prefix_that_is_ruled_out_costs_one_step() {
     ];
     let (config, profile) = read(&matrix(&axes, &[]));
     assert_eq!(AxisSpace::new(&config).unwrap().raw(), 10_000_000);
-    let expansion = expand(&config, &profile, &Compat::embedded(), &mut Sink::new()).unwrap();
+    let all = CellSelection::default();
+    let compat = Compat::embedded();
+    let expansion = expand(&config, &profile, &compat, &all, &mut Sink::new()).unwrap();
     assert_eq!(expansion.legs.len(), 1000);
     let rows: Vec<(usize, u64)> = expansion
         .excluded

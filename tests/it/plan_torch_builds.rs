@@ -499,6 +499,7 @@ fn families_stand_for_their_targets_and_unknown_ones_list_those_that_are_known()
         expand(&["gfx120X-all; gfx1201;gfx906"], 0).stdout,
         "gfx1200,gfx1201,gfx906\n"
     );
+    assert_eq!(expand(&["7900 XTX,gfx942"], 0).stdout, "gfx1100,gfx942\n");
     let extras = expand(&["gfx94X-dcgpu;gfx1151", "--as", "device-extras"], 0).stdout;
     assert_eq!(extras, "device-gfx942,device-gfx1151\n");
     let told = expand(&["gfx94X-dgpu"], 2).stderr;

@@ -1056,3 +1056,26 @@ fn scripts_leave_out_the_folder_of_matrix_files_as_builds_do() {
     let project = project.file("matrices/__init__.py", "");
     assert!(!script(&project).contains("/matrices"));
 }
+
+/// The plan has no image of these versions and names another one, which only containers use.
+#[test]
+fn images_are_only_mentioned_for_containers() {
+    let matrix = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\naxes:\n  flash-attn: [\"2.8.3.post2\"]\n  \
+                  python: [\"3.12\"]\n  torch: [\"2.14.1\"]\n  rocm: [\"7.14\"]\n  backend: [triton]\n";
+    let project = Project::new().file("m.yaml", matrix);
+    let note = "   note     no rocm/pytorch image for ROCm 7.14 with torch 2.14.1";
+    for command in [
+        &["render", "m.yaml"][..],
+        &["build", "m.yaml", "--all", "--dry-run"],
+    ] {
+        let local = project.run(command).exits(0).stdout;
+        assert!(!local.contains(note), "{local}");
+        assert!(
+            local.contains("   image    none: it builds on this machine\n"),
+            "{local}"
+        );
+    }
+    let words = ["render", "m.yaml", "--engine", "docker"];
+    let container = project.run(&words).exits(0).stdout;
+    assert!(container.contains(note), "{container}");
+}

@@ -1,11 +1,43 @@
 //! Support of gfx targets by ROCm toolchains, torch wheels and packages.
 
+use std::collections::BTreeSet;
+
 use super::compat::join_with_and;
 use super::rows::{GfxRow, Provenance};
 use super::{Compat, Support, SupportReason};
 use rock_names::{GfxTarget, PackageVersion, RocmVersion};
 
 impl Compat {
+    /// Returns the processors, without features, in any table.
+    pub fn known_gfx(&self) -> BTreeSet<String> {
+        let tables = self.tables();
+        let of_rocm = tables
+            .torch_gfx
+            .iter()
+            .chain(&tables.rocm_gfx)
+            .flat_map(|row| &row.gfx);
+        let of_packages = tables
+            .packages
+            .iter()
+            .flat_map(|row| row.gfx.values().flatten());
+        let of_families = tables.families.iter().flat_map(|row| &row.members);
+        let of_runners = tables.runners.iter().flat_map(|row| &row.gpu);
+        // Most names occur in many rows.
+        let all: BTreeSet<&String> = of_rocm
+            .chain(of_packages)
+            .chain(of_families)
+            .chain(of_runners)
+            .chain(tables.gfx_since.iter().map(|row| &row.gfx))
+            .chain(tables.products.iter().map(|row| &row.gfx))
+            .collect();
+        let targets = all
+            .into_iter()
+            .filter_map(|name| name.parse::<GfxTarget>().ok());
+        targets
+            .map(|target| target.processor().to_owned())
+            .collect()
+    }
+
     /// Returns whether the toolchain of a ROCm version compiles for a target. A target is
     /// unsupported only if the table `gfx-since` names a later ROCm version.
     pub fn toolchain_gfx_support(&self, target: &GfxTarget, rocm: &RocmVersion) -> Support {

@@ -44,25 +44,30 @@ impl Compat {
         }
     }
 
-    /// Splits a word at blanks, unless it is a product, or none of its parts is known: an unknown
-    /// product name is one error.
+    /// Splits a word at blanks, unless it is a product, or its parts are not words of their own: an
+    /// unknown product name, `RX 6800 XTX`, is one error.
     fn split_gfx_word<'w>(&self, word: &'w str) -> Vec<&'w str> {
         let is_known = |word: &str| self.resolve_gfx(word).is_ok();
         let parts: Vec<&str> = word.split_whitespace().collect();
-        if !is_known(word) && parts.iter().any(|part| is_known(part)) {
+        let are_words = || {
+            parts.iter().any(|part| self.is_full_gfx_name(part))
+                || parts.iter().all(|part| is_known(part))
+        };
+        if !is_known(word) && are_words() {
             parts
         } else {
             vec![word]
         }
     }
 
-    /// Expands target families, separated by semicolons, to their distinct targets in list order.
+    /// Expands target families, separated by commas or semicolons, to their distinct targets in
+    /// list order.
     ///
     /// # Errors
     /// Every unknown family.
     pub fn expand_families(&self, families: &str) -> Result<Vec<GfxTarget>, Vec<UnknownGfxError>> {
         let (mut targets, mut errors) = (Vec::new(), Vec::new());
-        let families = families.split(';').map(str::trim);
+        let families = families.split([',', ';']).map(str::trim);
         for family in families.filter(|family| !family.is_empty()) {
             match self.resolve_gfx(family) {
                 Ok(members) => targets.extend(members),
@@ -100,6 +105,12 @@ mod tests {
         let errors = resolve(&["RX 79000 XTX", "gfx942 banana"]).unwrap_err();
         let words: Vec<&str> = errors.iter().map(|error| error.word.as_str()).collect();
         assert_eq!(words, ["RX 79000 XTX", "banana"]);
+        assert_eq!(
+            resolve(&["7900 XTX", "9070 6800"]).unwrap().targets.len(),
+            3
+        );
+        let errors = resolve(&["RX 6800 XTX"]).unwrap_err();
+        assert_eq!(errors.len(), 1);
     }
 
     #[test]
@@ -112,6 +123,7 @@ mod tests {
             )
         };
         assert_eq!(expand("gfx942; gfx94X-dcgpu;").unwrap(), ["gfx942"]);
+        assert_eq!(expand("gfx942, gfx950").unwrap(), ["gfx942", "gfx950"]);
         assert_eq!(expand("gfx942;x;y").unwrap_err().len(), 2);
     }
 }

@@ -46,6 +46,7 @@ mod support;
 pub mod table_file;
 mod torch_contradictions;
 mod torch_symbols;
+mod unknown_values;
 
 pub use rock_compat_tables::{RowError, TableOverlay, rows, validate_tables};
 
@@ -55,7 +56,7 @@ pub use gfx_words::ResolvedGfx;
 pub use images::{ImageNotFoundError, ImageTag};
 pub use install_commands::{InstallCommands, TorchWheel};
 pub use overview::{CompatOverview, OverviewLine};
-pub use products::UnknownGfxError;
+pub use products::{UnknownGfxError, short_product_names, similar_gfx_names};
 pub use profile::{
     EnvVariable, ProfileContext, ProfileVariables, UnsetVariable, matches_gfx_prefix,
     variable_diagnostic,

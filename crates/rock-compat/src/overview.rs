@@ -29,11 +29,14 @@ pub struct OverviewLine<'a> {
 }
 
 impl Compat {
-    /// Returns an overview for each value of a query; values without rows are left out.
+    /// Returns an overview for each value of a query; values without rows and gfx targets that are
+    /// in no table are left out.
     pub fn overviews(&self, query: &CompatQuery) -> Vec<CompatOverview<'_>> {
+        let known = self.known_gfx();
         let mut found: Vec<CompatOverview<'_>> = query
             .gfx
             .iter()
+            .filter(|target| known.contains(target.processor()))
             .map(|target| self.gfx_overview(target))
             .collect();
         found.extend(query.rocm.as_ref().map(|rocm| self.rocm_overview(rocm)));
@@ -186,7 +189,7 @@ impl Compat {
         .collect()
     }
 
-    fn rocm_overview(&self, rocm: &RocmVersion) -> CompatOverview<'_> {
+    pub(super) fn rocm_overview(&self, rocm: &RocmVersion) -> CompatOverview<'_> {
         let tables = self.tables();
         let mut lines = Vec::new();
         let serves = |row: &&TorchRow| {
@@ -236,7 +239,7 @@ impl Compat {
         }
     }
 
-    fn torch_overview(&self, torch: &Version) -> CompatOverview<'_> {
+    pub(super) fn torch_overview(&self, torch: &Version) -> CompatOverview<'_> {
         let mut lines = Vec::new();
         if let Some(row) = self.torch(torch) {
             let cited = || vec![self.cite_torch(row)];
@@ -300,7 +303,7 @@ impl Compat {
         }
     }
 
-    fn python_overview(&self, python: PythonVersion) -> CompatOverview<'_> {
+    pub(super) fn python_overview(&self, python: PythonVersion) -> CompatOverview<'_> {
         let text = python.to_string();
         let serves = |row: &&TorchRow| {
             row.python

@@ -2,8 +2,9 @@
 
 use super::Compat;
 use super::rows::ProductRow;
+use itertools::Itertools as _;
 use rock_diagnostic::list_first;
-use rock_diagnostic::nearest::{nearest, with_nearest};
+use rock_diagnostic::nearest::{did_you_mean, nearest};
 use rock_names::{GfxTarget, ProductName};
 
 /// A word that is neither a gfx target, a family nor a product.
@@ -12,14 +13,19 @@ use rock_names::{GfxTarget, ProductName};
 pub struct UnknownGfxError {
     /// The word.
     pub word: String,
-    /// The most similar target, family or product, if one is similar.
-    pub nearest: Option<String>,
+    /// Up to three similar targets, families or products.
+    pub nearest: Vec<String>,
 }
 
 impl UnknownGfxError {
     fn message(&self) -> String {
         let message = format!("`{}` is not a gfx target, a family or a product", self.word);
-        with_nearest(message, self.nearest.as_deref())
+        let near: Vec<&str> = self.nearest.iter().map(String::as_str).collect();
+        if near.is_empty() {
+            message
+        } else {
+            format!("{message}; {}", did_you_mean(&near))
+        }
     }
 }
 
@@ -45,6 +51,39 @@ impl Compat {
         if let Some(target) = self.product(word).and_then(|row| row.gfx.parse().ok()) {
             return Ok(vec![target]);
         }
+        let near = similar_gfx_names(word, self.gfx_names()).into_iter();
+        Err(UnknownGfxError {
+            word: word.to_owned(),
+            nearest: near.map(str::to_owned).collect(),
+        })
+    }
+
+    /// Returns the product with this name; case, spaces, hyphens and the vendor are ignored, and
+    /// `RX` may be left out.
+    pub fn product(&self, word: &str) -> Option<&ProductRow> {
+        let wanted = ProductName::new(word);
+        self.product_with_name(&wanted).or_else(|| {
+            let mut rows = self.tables().products.iter();
+            rows.find(|row| short_product_names(row).contains(&wanted))
+        })
+    }
+
+    /// Returns the product with this name as its row has it.
+    fn product_with_name(&self, wanted: &ProductName) -> Option<&ProductRow> {
+        self.tables().products.iter().find(|row| {
+            *wanted == ProductName::new(&row.product) || *wanted == ProductName::new(&row.name)
+        })
+    }
+
+    /// Whether a word is a target, a family, or the name of a product as its row has it.
+    pub(super) fn is_full_gfx_name(&self, word: &str) -> bool {
+        self.family(word).is_some()
+            || word.parse::<GfxTarget>().is_ok()
+            || self.product_with_name(&ProductName::new(word)).is_some()
+    }
+
+    /// Returns the names of families, targets and products, for suggestions.
+    pub fn gfx_names(&self) -> Vec<&str> {
         let tables = self.tables();
         let families = tables
             .families
@@ -54,19 +93,9 @@ impl Compat {
             .products
             .iter()
             .flat_map(|row| [&row.product, &row.gfx]);
-        let near = nearest(word, families.chain(products).map(String::as_str)).map(str::to_owned);
-        Err(UnknownGfxError {
-            word: word.to_owned(),
-            nearest: near,
-        })
-    }
-
-    /// Returns the product with this name; case, spaces and hyphens are ignored.
-    pub fn product(&self, word: &str) -> Option<&ProductRow> {
-        let wanted = ProductName::new(word);
-        self.tables().products.iter().find(|row| {
-            wanted == ProductName::new(&row.product) || wanted == ProductName::new(&row.name)
-        })
+        let short = tables.products.iter().filter_map(without_rx);
+        let names = families.chain(products).map(String::as_str);
+        names.chain(short).collect()
     }
 
     /// Returns the products with this processor, in the order of the table.
@@ -95,6 +124,51 @@ impl Compat {
     }
 }
 
+/// Returns the short names of a product, which other products may have as their full names:
+/// `7900 XTX` and `Radeon 7900 XTX` for the RX 7900 XTX.
+pub fn short_product_names(row: &ProductRow) -> Vec<ProductName> {
+    without_rx(row).map_or_else(Vec::new, |short| {
+        vec![
+            ProductName::new(short),
+            ProductName::new(&format!("radeon{short}")),
+        ]
+    })
+}
+
+fn without_rx(row: &ProductRow) -> Option<&str> {
+    row.product.strip_prefix("rx")
+}
+
+/// Minimum number of characters of the beginning of a name that its completions are suggested for.
+const MIN_PREFIX_CHARS: usize = 3;
+
+/// Returns up to three names that are similar to a word: those that differ only in case or
+/// punctuation, otherwise those that begin with the word, otherwise the nearest one.
+pub fn similar_gfx_names<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let names: Vec<&str> = names.into_iter().unique().collect();
+    let wanted = ProductName::new(word);
+    let wanted = wanted.as_str();
+    let select = |is_similar: &dyn Fn(&str) -> bool| -> Vec<&'a str> {
+        let similar = names.iter().copied();
+        similar
+            .filter(|name| is_similar(ProductName::new(name).as_str()))
+            .sorted_by_key(|name| name.len())
+            .take(3)
+            .collect()
+    };
+    let equal = select(&|name: &str| name == wanted || name.strip_prefix("gfx") == Some(wanted));
+    if !equal.is_empty() {
+        return equal;
+    }
+    if wanted.len() >= MIN_PREFIX_CHARS {
+        let longer = select(&|name: &str| name.starts_with(wanted));
+        if !longer.is_empty() {
+            return longer;
+        }
+    }
+    nearest(word, names).into_iter().collect()
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -118,6 +192,9 @@ mod tests {
         check("MI300X", &["gfx942"]);
         check("rx7900xtx", &["gfx1100"]);
         check("Radeon RX 7900 XTX", &["gfx1100"]);
+        check("7900 XTX", &["gfx1100"]);
+        check("AMD Radeon 7900 XTX", &["gfx1100"]);
+        check("AMD Instinct MI300X", &["gfx942"]);
         check("strix-halo", &["gfx1151"]);
         check("gfx90a:xnack-", &["gfx90a:xnack-"]);
         check("gfx120X-all", &["gfx1200", "gfx1201"]);
@@ -132,8 +209,21 @@ mod tests {
             "`mi300q` is not a gfx target, a family or a product; did you mean `mi300a`?"
         );
         assert_eq!(
-            message("7900xtx"),
-            "`7900xtx` is not a gfx target, a family or a product; did you mean `rx7900xtx`?"
+            message("RX7900"),
+            "`RX7900` is not a gfx target, a family or a product; did you mean `rx7900xt`, \
+             `rx7900xtx`, or `rx7900gre`?"
+        );
+        assert_eq!(
+            message("7900xtxx"),
+            "`7900xtxx` is not a gfx target, a family or a product; did you mean `7900xtx`?"
+        );
+        assert_eq!(
+            message("942"),
+            "`942` is not a gfx target, a family or a product; did you mean `gfx942`?"
+        );
+        assert_eq!(
+            message("GFX90A"),
+            "`GFX90A` is not a gfx target, a family or a product; did you mean `gfx90a`?"
         );
         assert_eq!(
             message("zebra"),

@@ -42,15 +42,15 @@ impl Compat {
                 name.as_str()
             };
             if given.iter().any(|before| before == slot) {
-                let help = "give each axis once; separate gfx targets with `;`";
+                let help = "give each axis once; separate gfx targets with commas";
                 sink.push(bad_question(pair, format!("{slot} is given twice")).help(help));
                 continue;
             }
             given.push(slot.to_owned());
             match name.as_str() {
-                "torch" => query.torch = parse_value(value, pair, &mut sink),
-                "rocm" => query.rocm = parse_value(value, pair, &mut sink),
-                "python" => query.python = parse_value(value, pair, &mut sink),
+                "torch" => query.torch = parse_value(value, pair, "torch", &mut sink),
+                "rocm" => query.rocm = parse_value(value, pair, "rocm", &mut sink),
+                "python" => query.python = parse_value(value, pair, "torch", &mut sink),
                 "backend" => query.backend = Some(value.to_owned()),
                 "gfx" => {
                     query.gfx = value
@@ -59,8 +59,8 @@ impl Compat {
                         .collect();
                 }
                 _ => {
-                    query.package =
-                        parse_value(value, pair, &mut sink).map(|version| (name, version));
+                    query.package = parse_value(value, pair, "packages", &mut sink)
+                        .map(|version| (name, version));
                 }
             }
         }
@@ -95,10 +95,17 @@ fn bad_question(pair: &str, message: String) -> Diagnostic {
     Diagnostic::new(&codes::BAD_QUESTION, message).at(Location::Argument(pair.to_owned()), "")
 }
 
-fn parse_value<T: FromStr<Err: Display>>(text: &str, pair: &str, sink: &mut Sink) -> Option<T> {
+/// Parses a value; the help of the error names the table with the known values.
+fn parse_value<T: FromStr<Err: Display>>(
+    text: &str,
+    pair: &str,
+    table: &str,
+    sink: &mut Sink,
+) -> Option<T> {
     text.parse()
         .map_err(|error: T::Err| {
-            sink.push(bad_question(pair, error.to_string()).help("correct the value"));
+            let help = format!("`rock-matrix compat list {table}` shows the known versions");
+            sink.push(bad_question(pair, error.to_string()).help(help));
         })
         .ok()
 }

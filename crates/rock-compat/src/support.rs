@@ -289,7 +289,10 @@ impl Compat {
 
 /// Returns the listed version that is nearest to a wanted one: of its minor version, else of its
 /// major version, else the last one before it, else the first one after it.
-fn nearest_rocm<'a>(listed: &'a [RocmVersion], wanted: &RocmVersion) -> Option<&'a RocmVersion> {
+pub(super) fn nearest_rocm<'a>(
+    listed: &'a [RocmVersion],
+    wanted: &RocmVersion,
+) -> Option<&'a RocmVersion> {
     let of_minor = listed
         .iter()
         .find(|version| version.minor() == wanted.minor());

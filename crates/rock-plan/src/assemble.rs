@@ -253,7 +253,8 @@ pub fn plan(
         }
         check_required_axes(&config, &profile, sink);
         check_collapse(&config, &profile, sink);
-        if let Some(expansion) = expand(&config, &profile, compat, sink) {
+        let selection = &options.selection;
+        if let Some(expansion) = expand(&config, &profile, compat, selection, sink) {
             expanded.push((config, profile, expansion));
         }
     }
@@ -275,8 +276,12 @@ pub fn plan(
             options,
         );
         let shared = SharedValues::of(&config, &profile, &expansion.universe, compat);
-        let (drafts, shared, refused) = drafting.all(shared, &expansion.legs, sink);
-        let legs = expansion.legs.len() as u64 - refused.iter().map(|row| row.count).sum::<u64>();
+        let selected = drafting.selected(&expansion.legs);
+        let (drafts, shared, refused) = drafting.all(shared, &selected, sink);
+        let refused_legs: u64 = refused.iter().map(|row| row.count).sum();
+        let legs = expansion.legs.len() as u64 - refused_legs;
+        let legs_with_jobs = selected.len() as u64 - refused_legs;
+        let shared_legs = legs_with_jobs.saturating_sub(drafts.len() as u64);
         let universe = expansion.universe;
         let excluded = expansion.excluded.into_iter().chain(refused).collect();
         groups.push(PlanGroup {
@@ -287,7 +292,7 @@ pub fn plan(
             skipped: Vec::new(),
             raw: expansion.raw,
             legs,
-            shared_legs: legs.saturating_sub(drafts.len() as u64),
+            shared_legs,
             not_failed: Vec::new(),
             drafts,
             shared,
@@ -320,7 +325,9 @@ pub fn plan(
         return None;
     }
     leave_out_published(&mut plan, options);
-    warn_of_idle_values(&plan, sink);
+    if options.selection.is_empty() {
+        warn_of_idle_values(&plan, sink);
+    }
     Some(plan)
 }
 

@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use crate::codes::plan as codes;
+use crate::matrix::CellSelection;
 use crate::{JobView, Plan};
 use rock_compat::Compat;
 use rock_diagnostic::nearest::{nearest, with_nearest};
@@ -40,6 +41,17 @@ impl AxisFilter {
         Self {
             values: values.iter().flat_map(resolve).collect(),
         }
+    }
+
+    /// Whether the filter keeps every job.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// Returns the cells that the kept jobs are built from.
+    pub fn cells(&self) -> CellSelection {
+        let named = self.values.iter().filter(|(_, value)| !value.is_empty());
+        CellSelection::new(named.cloned().collect())
     }
 
     /// Drops the jobs, and the reasons for missing cells, that do not have one of the values of each
@@ -95,7 +107,9 @@ fn unknown_value(plan: &Plan, axis: &str, value: &str) -> Option<Diagnostic> {
         let error = Diagnostic::new(&codes::UNKNOWN_JOB, message).at(place, "");
         return Some(error.help(format!("name one of {}", join(&axes))));
     };
-    if value.is_empty() || known.contains(value) {
+    // Without jobs, the reasons for that are more useful than the lack of a target.
+    let is_without_jobs = axis == GFX && plan.jobs().next().is_none();
+    if value.is_empty() || known.contains(value) || is_without_jobs {
         return None;
     }
     let message = if axis == GFX {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools as _;
 use rayon::prelude::*;
 
 use super::assemble::PlanGroup;
@@ -174,12 +175,24 @@ fn collision(
         let name = left.universe.axes()[axis].name.as_str();
         diagnostic = diagnostic.help(match left.universe.axes()[axis].role {
             AxisRole::Rocm => "keep one of them, or set `rocm-precision: patch`".to_owned(),
+            AxisRole::Gfx => format!(
+                "move the targets from `axes` to the top-level key `gfx`, which builds one wheel \
+                 for all of them: `gfx: [{}]`",
+                targets(left, axis).join(", ")
+            ),
             _ => {
                 format!("keep one of them: wheel names do not distinguish these values of `{name}`")
             }
         });
     }
     diagnostic
+}
+
+/// Returns the targets and families that the values of an axis list, each once.
+fn targets(group: &PlanGroup, axis: usize) -> Vec<&str> {
+    let values = group.universe.axes()[axis].values.iter().flatten();
+    let names = values.flat_map(|value| value.text.split(';'));
+    names.map(str::trim).unique().collect()
 }
 
 fn ids(plan: &Plan, sink: &mut Sink) {

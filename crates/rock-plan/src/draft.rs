@@ -1,5 +1,6 @@
 //! Turns legs into compact jobs.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 use super::collapse::collapsed;
@@ -77,6 +78,28 @@ impl<'a> GroupDrafter<'a> {
             runner_axis: named("runner"),
             gpu_axis: named("gpu"),
         }
+    }
+
+    /// Returns the legs whose values are selected. Absent values, and values that share one wheel,
+    /// are not compared.
+    pub(super) fn selected<'l>(&self, legs: &'l [CellRank]) -> Cow<'l, [CellRank]> {
+        let selection = &self.options.selection;
+        if selection.is_empty() {
+            return Cow::Borrowed(legs);
+        }
+        let is_selected = |cell: &CellRank| {
+            let shared = CellValues::of(self.universe, *cell, self.profile)
+                .map(|words| self.collapsed_axes(&words))
+                .unwrap_or_default();
+            let columns = self.universe.axes().iter().enumerate();
+            columns
+                .filter(|(axis, _)| !shared.contains(axis))
+                .all(|(axis, column)| {
+                    let value = self.universe.value(*cell, axis);
+                    value.is_none_or(|value| selection.allows(&column.name, value))
+                })
+        };
+        legs.iter().copied().filter(is_selected).collect()
     }
 
     /// Returns the compact jobs, the values that they share, and the cells without a job because

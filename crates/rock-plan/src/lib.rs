@@ -68,6 +68,8 @@ pub use runner_fit::{check_fit, check_images, warn_of_caches};
 pub use runner_hours::RunnerHours;
 pub use saved_plan::{LeftOut, SavedPlan};
 
+use matrix::CellSelection;
+
 /// Inputs of a plan in addition to matrix files and compatibility data.
 #[derive(Debug, Clone)]
 pub struct PlanInputs {
@@ -77,6 +79,9 @@ pub struct PlanInputs {
     pub runner: Option<RunnerShape>,
     /// Maximum number of jobs per matrix, 1 to [`JOBS_PER_MATRIX`].
     pub jobs_per_matrix: usize,
+    /// The cells that are planned. A job that builds one wheel for several values of an axis is
+    /// planned whichever of these values are selected.
+    pub selection: CellSelection,
 }
 
 impl Default for PlanInputs {
@@ -85,6 +90,7 @@ impl Default for PlanInputs {
             published: PublishedSet::default(),
             runner: None,
             jobs_per_matrix: JOBS_PER_MATRIX,
+            selection: CellSelection::default(),
         }
     }
 }

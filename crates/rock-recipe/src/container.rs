@@ -347,7 +347,7 @@ pub fn image<'a>(
         let notes = job
             .warnings
             .iter()
-            .filter(|warning| warning.contains("image"));
+            .filter(|warning| is_about_image(warning));
         let fault = notes.fold(fault, |fault, note| fault.note(note.clone()));
         return Err(
             fault.help("set one with `--image`, or with `image: {tag: …}` in the matrix file")
@@ -384,6 +384,11 @@ pub fn image<'a>(
         warnings.push(unpinned);
     }
     Ok((image, warnings))
+}
+
+/// Whether a warning of a job says why it has no image, or another one than that of its versions.
+pub(crate) fn is_about_image(warning: &str) -> bool {
+    warning.starts_with("no ") && warning.contains("image")
 }
 
 /// Whether an image reference is pinned: `name@sha256:` and 64 hexadecimal digits.

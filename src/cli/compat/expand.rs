@@ -15,7 +15,8 @@ pub(super) enum TargetForm {
     DeviceExtras,
 }
 
-/// Prints the targets of families that are separated by semicolons, each once, in the given order.
+/// Prints the targets of families that are separated by commas or semicolons, each once, in the
+/// given order.
 pub(super) fn run(compat: &Compat, families: &str, form: TargetForm, shell: &Shell) -> Exit {
     let targets = match compat.expand_families(families) {
         Ok(targets) => targets,

@@ -6,10 +6,9 @@ use super::json;
 use crate::cli::shell::Verbosity;
 use crate::cli::wheel::fail;
 use crate::cli::{Exit, Format, Shell};
-use crate::codes::facts as codes;
 use crate::compat::rows::{ClaimRow, Provenance};
 use crate::compat::{Compat, CompatOverview, OverviewLine, Support, SupportReason};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
 
 /// The output as JSON.
 #[derive(serde::Serialize)]
@@ -64,12 +63,16 @@ pub(super) fn run(compat: &Compat, values: &[String], format: Format, shell: &Sh
     } else {
         Vec::new()
     };
+    let unknown = compat.unknown_values(&question, !answers.is_empty());
     if answers.is_empty() && overviews.is_empty() {
-        let message = "no compatibility data covers these values";
-        let error = Diagnostic::new(&codes::BAD_QUESTION, message)
-            .help("`rock-matrix compat list` shows the tables with the known values");
-        return fail(shell, &error.into());
+        return fail(shell, &unknown.into());
     }
+    // The answers about the other values remain useful.
+    let warnings = unknown.into_iter();
+    let warnings: Vec<Diagnostic> = warnings
+        .map(|error| error.severity(Severity::Warning))
+        .collect();
+    shell.report(&warnings);
     let claims = compat.claims_about(&question);
     shell.print(&match format {
         Format::Json => {

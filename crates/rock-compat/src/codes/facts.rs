@@ -24,7 +24,7 @@ pub const UNKNOWN_TABLE: Code = Code::error(
 pub const BAD_QUESTION: Code = Code::error(
     "K006",
     "bad-question",
-    "A value is invalid, or no compatibility data covers these values together. `compat explain` takes AXIS=VALUE pairs that a table relates to each other: torch with rocm, torch with python, flash-attn with backend or python.\n\n`rock-matrix compat list` shows the tables with the known values.",
+    "A value is invalid or in no table, such as a misspelled gfx target, or no compatibility data covers these values together. `compat explain` takes AXIS=VALUE pairs that a table relates to each other: torch with rocm, torch with python, flash-attn with backend or python. An unknown value next to values with an answer is a warning.\n\n`rock-matrix compat list` shows the tables with the known values.",
 )
 .exits_with(ExitClass::Usage);
 /// An invalid policy file.

@@ -121,7 +121,7 @@ pub const TOO_MANY_CELLS: Code = Code::error(
 pub const COLLIDING_WHEELS: Code = Code::error(
     "P012",
     "colliding-wheels",
-    "Two jobs would build wheels of the same name, so one would overwrite the other in the release.\n\nThe name of a wheel contains the version, the label (ROCm shortened to `rocm-precision`, the minor of torch, the backend), the Python and the platform. Two patch releases of one torch or ROCm minor, or a gfx axis, therefore lead to the same name. Remove one of the values, or set `rocm-precision: patch`.",
+    "Two jobs would build wheels of the same name, so one would overwrite the other in the release.\n\nThe name of a wheel contains the version, the label (ROCm shortened to `rocm-precision`, the minor of torch, the backend), the Python and the platform. Two patch releases of one torch or ROCm minor therefore lead to the same name. Remove one of the values, or set `rocm-precision: patch` for ROCm.\n\nThe name does not contain the GPU targets either, so the values of an axis `gfx` collide. To build one wheel for several targets, list them under the top-level key `gfx`, next to `axes`: `gfx: [gfx90a, gfx942]`.",
 );
 /// An ambiguous compact label.
 pub const AMBIGUOUS_LABEL: Code = Code::error(

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use super::recipe::RecipeSet;
-use rock_compat::Compat;
 use rock_compat::rows::{IndexTemplateRow, ReleaseTypeRow};
+use rock_compat::{Compat, short_product_names};
 use rock_names::{GfxTarget, ProductName, RocmVersion};
 
 /// Known names, for checks and for suggesting the nearest name.
@@ -151,7 +151,7 @@ impl<'c> Lookups<'c> {
             index_templates: tables.index_templates.clone(),
             overrides: AxisOverrides::default(),
             host_rocm: HostRocm::default(),
-            gfx: known_gfx(compat),
+            gfx: compat.known_gfx(),
             compat: Some(compat),
             products: OnceLock::new(),
             families: tables
@@ -168,47 +168,25 @@ impl<'c> Lookups<'c> {
 }
 
 impl Lookups<'_> {
-    /// Returns the gfx targets by product word and by full product name.
+    /// Returns the gfx targets by the names of their products.
     pub(super) fn products(&self) -> &BTreeMap<ProductName, GfxTarget> {
         self.products
             .get_or_init(|| self.compat.map(products).unwrap_or_default())
     }
 }
 
-/// Returns the gfx targets by product word and by full product name.
+/// Returns the gfx targets by the short, full and own names of their products. A short name does
+/// not replace another name.
 fn products(compat: &Compat) -> BTreeMap<ProductName, GfxTarget> {
-    let rows = compat.tables().products.iter();
-    let named = rows
+    let rows = || compat.tables().products.iter();
+    let short = rows().flat_map(|row| {
+        let names = short_product_names(row).into_iter();
+        names.map(move |name| (name, &row.gfx))
+    });
+    let named = rows()
         .flat_map(|row| [&row.name, &row.product].map(|name| (ProductName::new(name), &row.gfx)));
-    named
+    short
+        .chain(named)
         .filter_map(|(name, gfx)| Some((name, gfx.parse().ok()?)))
-        .collect()
-}
-
-/// Returns the processors, without features, in any table.
-fn known_gfx(compat: &Compat) -> BTreeSet<String> {
-    let tables = compat.tables();
-    let of_rocm = tables
-        .torch_gfx
-        .iter()
-        .chain(&tables.rocm_gfx)
-        .flat_map(|row| &row.gfx);
-    let of_packages = tables
-        .packages
-        .iter()
-        .flat_map(|row| row.gfx.values().flatten());
-    let of_families = tables.families.iter().flat_map(|row| &row.members);
-    let of_runners = tables.runners.iter().flat_map(|row| &row.gpu);
-    // Most names occur in many rows.
-    let all: BTreeSet<&String> = of_rocm
-        .chain(of_packages)
-        .chain(of_families)
-        .chain(of_runners)
-        .collect();
-    let targets = all
-        .into_iter()
-        .filter_map(|name| name.parse::<GfxTarget>().ok());
-    targets
-        .map(|target| target.processor().to_owned())
         .collect()
 }

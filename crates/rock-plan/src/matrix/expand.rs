@@ -9,6 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::axis_space::{AxisColumn, AxisSpace, CellRank};
+use super::cell_selection::CellSelection;
 use super::excluded::ExclusionRow;
 use super::partial::PartialCells;
 use super::rules::{ExclusionRule, RuleEffect, RuleFinding, rules};
@@ -32,11 +33,13 @@ pub struct MatrixExpansion {
 }
 
 /// Expands a matrix file. Reports warnings and errors (unknown combinations under
-/// `unknown: strict`, too many cells) to the sink.
+/// `unknown: strict`, too many cells) to the sink; those about single cells only if the cells are
+/// selected. The expansion has all cells, whether they are selected or not.
 pub fn expand(
     config: &MatrixConfig,
     profile: &RecipeProfile,
     compat: &Compat,
+    selection: &CellSelection,
     sink: &mut Sink,
 ) -> Option<MatrixExpansion> {
     let too_many = |message: String, sink: &mut Sink| {
@@ -84,7 +87,7 @@ pub fn expand(
         }
     }
     excluded.sort_by(|a, b| (a.code.id, order_key(a)).cmp(&(b.code.id, order_key(b))));
-    report(config, &universe, &rules, &counts, sink);
+    report(config, &universe, &rules, &counts, selection, sink);
     Some(MatrixExpansion {
         universe,
         legs,
@@ -239,15 +242,21 @@ fn excluded_row(universe: &AxisSpace, finding: &RuleFinding, count: u64) -> Excl
     }
 }
 
-/// Reports findings that fail the plan, warnings and notes. Notes with the same code about the same
-/// version of the package are combined into one diagnostic.
+/// Reports findings about selected cells that fail the plan, warnings and notes. Notes with the
+/// same code about the same version of the package are combined into one diagnostic.
 fn report(
     config: &MatrixConfig,
     universe: &AxisSpace,
     rules: &[ExclusionRule],
     counts: &BTreeMap<(usize, usize), u64>,
+    selection: &CellSelection,
     sink: &mut Sink,
 ) {
+    let is_selected = |&(axis, index): &(usize, usize)| {
+        let column = &universe.axes()[axis];
+        let value = column.values[index].as_ref();
+        value.is_none_or(|value| selection.allows(&column.name, value))
+    };
     let mut notes: BTreeMap<(&str, Option<usize>), Diagnostic> = BTreeMap::new();
     for (&(rule, finding), _) in counts.iter().filter(|(_, count)| **count > 0) {
         let finding = &rules[rule].findings()[finding];
@@ -257,6 +266,9 @@ fn report(
             RuleEffect::Warn => Severity::Warning,
             RuleEffect::Note => Severity::Note,
         };
+        if !finding.values.iter().all(is_selected) {
+            continue;
+        }
         let package = universe.position(AxisRole::Package);
         let of_package = finding
             .values

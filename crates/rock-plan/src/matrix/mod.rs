@@ -12,6 +12,7 @@
 //! and no cell is counted twice.
 
 mod axis_space;
+mod cell_selection;
 mod excluded;
 mod expand;
 mod gfx;
@@ -21,6 +22,7 @@ mod rules;
 mod walk;
 
 pub use axis_space::{AxisSpace, CellRank};
+pub use cell_selection::CellSelection;
 pub use excluded::ExclusionRow;
 pub use expand::{MatrixExpansion, expand};
 pub use gfx::{GfxChoice, choose_gfx};

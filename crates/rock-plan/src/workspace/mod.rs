@@ -73,7 +73,7 @@ pub use options::WorkspaceOptions;
 use crate::codes::matrix as codes;
 use crate::config::recipe::{RecipeDocument, RecipeSet};
 use crate::config::{self, GfxSelection, Lookups, MatrixConfig, Platform, RecipeProfile};
-use crate::{Plan, PlanInputs, plan};
+use crate::{AxisFilter, Plan, PlanInputs, plan};
 use host_probe::{HostProbe, no_gpu};
 use rock_compat::Compat;
 use rock_diagnostic::{Diagnostic, Diagnostics, ExitClass, Location, Sink, SourceText};
@@ -106,6 +106,15 @@ impl MatrixFile {
     pub fn path(&self) -> &str {
         &self.config.places.source().path
     }
+}
+
+/// The jobs of a plan that a filter keeps.
+#[derive(Debug)]
+pub struct SelectedPlan {
+    /// The plan of these jobs.
+    pub plan: Plan,
+    /// Number of errors that concern only other jobs and were not reported.
+    pub hidden_errors: usize,
 }
 
 /// Matrix files, and the data that they are planned with.
@@ -304,6 +313,61 @@ impl<'c> Workspace<'c> {
             files.push((config, profile));
         }
         Some(files)
+    }
+}
+
+impl Workspace<'_> {
+    /// Plans the matrix files and keeps the jobs that the filter selects. If the plan of all jobs
+    /// has errors, only the selected cells are planned, so that errors of other jobs are only
+    /// counted. Returns warnings too.
+    ///
+    /// # Errors
+    /// If the selected jobs cannot be planned, or if the matrix files do not have an axis or a value
+    /// of the filter.
+    pub fn plan_selected(
+        &self,
+        inputs: &PlanInputs,
+        filter: &AxisFilter,
+    ) -> Result<(SelectedPlan, Vec<Diagnostic>), Diagnostics> {
+        let (mut selected, warnings) = self.plan_cells(inputs, filter)?;
+        match filter.apply(&mut selected.plan) {
+            Ok(()) => Ok((selected, warnings)),
+            Err(errors) => {
+                let exit_class = errors.exit_class();
+                let mut diagnostics = warnings;
+                diagnostics.extend(errors);
+                Err(Diagnostics::from(diagnostics).exits_with(exit_class))
+            }
+        }
+    }
+
+    /// Plans all cells or, if these have errors, the selected ones.
+    fn plan_cells(
+        &self,
+        inputs: &PlanInputs,
+        filter: &AxisFilter,
+    ) -> Result<(SelectedPlan, Vec<Diagnostic>), Diagnostics> {
+        let all_errors = match self.plan(inputs) {
+            Ok((plan, warnings)) => {
+                let hidden_errors = 0;
+                return Ok((SelectedPlan { plan, hidden_errors }, warnings));
+            }
+            Err(errors) if filter.is_empty() => return Err(errors),
+            Err(errors) => errors,
+        };
+        let inputs = PlanInputs {
+            selection: filter.cells(),
+            ..inputs.clone()
+        };
+        let (plan, warnings) = self.plan(&inputs)?;
+        let errors = all_errors.into_iter().filter(Diagnostic::is_error);
+        Ok((
+            SelectedPlan {
+                plan,
+                hidden_errors: errors.count(),
+            },
+            warnings,
+        ))
     }
 }
 

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::script::{SharedPrograms, step_view};
+use crate::container::is_about_image;
 use crate::{Build, SHELL_VARIABLE, Step};
 use rock_names::has_wheel_extension;
 use rock_plan::Job;
@@ -250,7 +251,9 @@ pub fn dry_run(job: &Job, build: &Build, docker: Result<&str, &str>, from: usize
             .as_ref()
             .map_or("", |estimate| &estimate.verdict),
     );
-    for warning in &job.warnings {
+    let in_container = docker.is_ok();
+    let warnings = job.warnings.iter();
+    for warning in warnings.filter(|warning| in_container || !is_about_image(warning)) {
         line("note", warning);
     }
     match docker {

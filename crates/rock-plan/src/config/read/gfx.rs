@@ -8,9 +8,10 @@ use super::ConfigReader;
 use crate::codes::matrix as codes;
 use crate::config::GfxSelection;
 use crate::config::limits::MOST_TARGETS;
+use rock_compat::{Compat, similar_gfx_names};
 use rock_diagnostic::{
     Diagnostic,
-    nearest::{nearest, with_nearest},
+    nearest::{did_you_mean, nearest, with_nearest},
 };
 use rock_names::{GfxTarget, ProductName};
 use rock_yaml::Node;
@@ -137,27 +138,29 @@ impl ConfigReader<'_> {
                     .flatten()
                     .map(ToString::to_string);
                 let targets = self.lookups.gfx.iter().cloned();
-                let products = self.lookups.products().keys().map(ToString::to_string);
+                let products = self.lookups.compat.map(Compat::gfx_names);
+                let products = products.unwrap_or_default().into_iter();
                 let known: Vec<String> = families
                     .map(str::to_owned)
                     .chain(members)
                     .chain(targets)
-                    .chain(products)
+                    .chain(products.map(str::to_owned))
                     .collect();
-                let near = nearest(text, known.iter().map(String::as_str));
-                let help = match near {
-                    Some(near) => format!("write `{near}`"),
-                    None if text == "host" => "`host` is only allowed in the `gfx` field, as the \
+                let near = similar_gfx_names(text, known.iter().map(String::as_str));
+                let help = match near.as_slice() {
+                    [near] => format!("write `{near}`"),
+                    [] if text == "host" => "`host` is only allowed in the `gfx` field, as the \
                         only entry".into(),
-                    None => {
+                    [] => {
                         "write a target such as `gfx942`, a family such as `gfx110X-all`, or a product such as `mi300x`"
                             .into()
                     }
+                    _ => "write one of these names".into(),
                 };
-                let message = with_nearest(
-                    format!("`{text}` is not a gfx target, a family or a product"),
-                    near,
-                );
+                let mut message = format!("`{text}` is not a gfx target, a family or a product");
+                if !near.is_empty() {
+                    message = format!("{message}; {}", did_you_mean(&near));
+                }
                 self.fault(&codes::BAD_GFX, node, message, help);
                 Vec::new()
             }

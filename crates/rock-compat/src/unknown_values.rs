@@ -1,0 +1,206 @@
+//! Values of a query that no table covers.
+
+use std::collections::BTreeSet;
+
+use super::compat::join_with_and;
+use super::support::nearest_rocm;
+use super::{Compat, CompatQuery};
+use crate::codes::facts as codes;
+use rock_diagnostic::nearest::{did_you_mean, nearest_few};
+use rock_diagnostic::{Diagnostic, Location};
+use rock_names::{GfxTarget, PythonVersion, RocmVersion, Version};
+
+/// Maximum number of gfx targets that a message lists.
+const MAX_LISTED_TARGETS: usize = 12;
+
+impl Compat {
+    /// Returns an error for each gfx target of a query that is in no table. If the query has no
+    /// answers about pairs of values, which give their own reasons, also returns an error for each
+    /// other value without data.
+    pub fn unknown_values(&self, query: &CompatQuery, has_answers: bool) -> Vec<Diagnostic> {
+        let known = self.known_gfx();
+        let targets = query.gfx.iter();
+        let mut errors: Vec<Diagnostic> = targets
+            .filter(|target| !known.contains(target.processor()))
+            .map(|target| unknown_target(target, &known))
+            .collect();
+        if has_answers {
+            return errors;
+        }
+        let rocm = query.rocm.iter();
+        errors.extend(rocm.filter_map(|rocm| self.unknown_rocm_version(rocm)));
+        let torch = query.torch.iter();
+        errors.extend(torch.filter_map(|torch| self.unknown_torch_version(torch)));
+        errors.extend(
+            query
+                .python
+                .and_then(|python| self.unknown_python_version(python)),
+        );
+        let backend = query.backend.iter();
+        errors.extend(backend.map(|backend| self.backend_alone(backend)));
+        errors
+    }
+
+    fn unknown_rocm_version(&self, rocm: &RocmVersion) -> Option<Diagnostic> {
+        if !self.rocm_overview(rocm).lines.is_empty() {
+            return None;
+        }
+        let listed = &self.parsed().rocm;
+        let message = if listed.contains(rocm) {
+            format!("no table says what works with ROCm {rocm}")
+        } else {
+            format!("unknown ROCm version `{rocm}`")
+        };
+        let covered = listed
+            .iter()
+            .filter(|version| !self.rocm_overview(version).lines.is_empty());
+        let covered: Vec<RocmVersion> = covered.cloned().collect();
+        let near = nearest_rocm(&covered, rocm).map_or_else(String::new, |near| {
+            format!("the nearest version with data is {near}; ")
+        });
+        let help = format!("{near}`rock-matrix compat list rocm` shows the known versions");
+        Some(bad_value(&format!("rocm={rocm}"), message).help(help))
+    }
+
+    fn unknown_torch_version(&self, torch: &Version) -> Option<Diagnostic> {
+        if !self.torch_overview(torch).lines.is_empty() {
+            return None;
+        }
+        let rows = &self.tables().torch;
+        let range = match (rows.first(), rows.last()) {
+            (Some(first), Some(last)) => {
+                format!("the known versions are {} to {}; ", first.torch, last.torch)
+            }
+            _ => String::new(),
+        };
+        let help = format!("{range}`rock-matrix compat list torch` shows them");
+        let message = format!("unknown torch version `{torch}`");
+        Some(bad_value(&format!("torch={torch}"), message).help(help))
+    }
+
+    fn unknown_python_version(&self, python: PythonVersion) -> Option<Diagnostic> {
+        if !self.python_overview(python).lines.is_empty() {
+            return None;
+        }
+        let listed = self.tables().torch.iter().flat_map(|row| &row.python);
+        let known: BTreeSet<PythonVersion> = listed.filter_map(|text| text.parse().ok()).collect();
+        let help = match (known.first(), known.last()) {
+            (Some(first), Some(last)) => format!("the known versions are {first} to {last}"),
+            _ => "`rock-matrix compat list torch` shows the known versions".to_owned(),
+        };
+        let message = format!("unknown Python version `{python}`");
+        Some(bad_value(&format!("python={python}"), message).help(help))
+    }
+
+    /// Returns the error for a backend without a package, with which alone tables relate it.
+    fn backend_alone(&self, backend: &str) -> Diagnostic {
+        let rows = &self.tables().packages;
+        let known: BTreeSet<&str> = rows
+            .iter()
+            .flat_map(|row| row.backends.iter().map(String::as_str))
+            .collect();
+        let argument = format!("backend={backend}");
+        let Some(row) = rows
+            .iter()
+            .find(|row| row.backends.iter().any(|known| known == backend))
+        else {
+            let near = nearest_few(backend, known.iter().copied());
+            let message = format!("no package has a backend `{backend}`");
+            return bad_value(&argument, message).help(if near.is_empty() {
+                let known: Vec<String> = known.into_iter().map(str::to_owned).collect();
+                format!("the known backends are {}", join_with_and(&known))
+            } else {
+                did_you_mean(&near)
+            });
+        };
+        let message = "a backend is only compared with a package".to_owned();
+        let help = format!("add a package, such as `{}={}`", row.package, row.version);
+        bad_value(&argument, message).help(help)
+    }
+}
+
+fn bad_value(argument: &str, message: String) -> Diagnostic {
+    Diagnostic::new(&codes::BAD_QUESTION, message).at(Location::Argument(argument.to_owned()), "")
+}
+
+/// Returns the error for a target that is in no table, with similar ones.
+fn unknown_target(target: &GfxTarget, known: &BTreeSet<String>) -> Diagnostic {
+    let processor = target.processor();
+    let near = nearest_few(processor, known.iter().map(String::as_str));
+    // The first digit of a processor is its generation.
+    let generation = processor.get(..4).unwrap_or(processor);
+    let is_related = |name: &&String| name.starts_with(generation) && !name.contains('-');
+    let related: Vec<String> = known.iter().filter(is_related).cloned().collect();
+    let help = if !near.is_empty() {
+        did_you_mean(&near)
+    } else if (1..=MAX_LISTED_TARGETS).contains(&related.len()) {
+        format!(
+            "known targets that begin with `{generation}`: {}",
+            join_with_and(&related)
+        )
+    } else {
+        "`rock-matrix compat list families` shows the known targets".to_owned()
+    };
+    let message = format!("unknown gfx target `{processor}`");
+    bad_value(&format!("gfx={target}"), message).help(help)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Compat;
+
+    /// Returns the message and the help of each error.
+    fn errors(pairs: &[&str]) -> Vec<(String, String)> {
+        let compat = Compat::embedded();
+        let pairs: Vec<String> = pairs.iter().map(|&pair| pair.to_owned()).collect();
+        let query = compat.parse_query(&pairs).unwrap();
+        let has_answers = !compat.explain(&query).is_empty();
+        let errors = compat.unknown_values(&query, has_answers).into_iter();
+        errors
+            .map(|error| (error.message, error.help.unwrap_or_default()))
+            .collect()
+    }
+
+    #[test]
+    fn known_values_have_no_errors() {
+        for pair in ["gfx=mi300x", "rocm=7.2", "torch=2.9.1", "python=3.13t"] {
+            assert!(errors(&[pair]).is_empty(), "{pair}");
+        }
+        assert!(errors(&["torch=2.99.0", "rocm=7.2"]).is_empty());
+    }
+
+    #[test]
+    fn unknown_values_suggest_known_ones() {
+        let message = |pairs: &[&str]| errors(pairs).remove(0);
+        let (target, near) = message(&["gfx=gfx1299"]);
+        assert_eq!(target, "unknown gfx target `gfx1299`");
+        assert_eq!(near, "did you mean `gfx1200`, `gfx1201`, or `gfx1250`?");
+        let (_, related) = message(&["gfx=gfx9999", "rocm=7.2"]);
+        assert!(
+            related.starts_with("known targets that begin with `gfx9`: gfx900, gfx906"),
+            "{related}"
+        );
+        let (rocm, near) = message(&["rocm=99.1"]);
+        assert_eq!(rocm, "unknown ROCm version `99.1`");
+        assert!(
+            near.starts_with("the nearest version with data is "),
+            "{near}"
+        );
+        let (torch, _) = message(&["torch=99"]);
+        assert_eq!(torch, "unknown torch version `99`");
+        let (python, known) = message(&["python=9.9"]);
+        assert_eq!(python, "unknown Python version `9.9`");
+        assert!(known.starts_with("the known versions are 3."), "{known}");
+        assert_eq!(
+            message(&["backend=trion"]),
+            (
+                "no package has a backend `trion`".to_owned(),
+                "did you mean `triton`?".to_owned()
+            )
+        );
+        assert_eq!(
+            message(&["backend=ck"]).0,
+            "a backend is only compared with a package"
+        );
+    }
+}
