@@ -63,6 +63,7 @@ mod label_a_wheel;
 mod links_in_job_folders;
 mod memory_for_many_wheels;
 mod mistakes_around_plans;
+mod mistakes_in_commands;
 mod mistakes_in_matrices;
 mod new_files;
 mod newer_actions;

@@ -13,6 +13,7 @@
 mod action;
 mod docs;
 mod fuzz;
+mod outputs;
 mod registry;
 mod sources;
 mod threads;

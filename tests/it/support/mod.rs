@@ -3,6 +3,7 @@
 
 pub mod artifacts;
 mod bless;
+mod described;
 pub mod elf;
 mod family;
 mod finding;
@@ -17,6 +18,7 @@ mod printed_commands;
 mod project;
 pub mod rewritten;
 pub mod sdk;
+mod session;
 pub mod source_archive;
 pub mod toy;
 mod wheel;
@@ -29,5 +31,6 @@ pub use http::Served;
 pub use pip::{need_pip, pip};
 pub use project::{Outcome, Project, path_with_program};
 pub use rock_testkit::{bundle, raw_zip};
+pub use session::Session;
 pub use source_archive::SourceArchive;
 pub use wheel::Wheel;

@@ -203,25 +203,28 @@ impl Project {
 
     fn ran(&self, mut command: Command, arguments: &[&str]) -> Ran {
         let output = command.output().unwrap();
-        let text = |bytes: Vec<u8>| {
-            let text = String::from_utf8(bytes).expect("the binary writes UTF-8");
-            let canonical = self.root().canonicalize().unwrap();
-            text.replace(canonical.to_str().unwrap(), "[ROOT]")
-                .replace(self.root().to_str().unwrap(), "[ROOT]")
-                .replace(
-                    concat!("rock-matrix ", env!("CARGO_PKG_VERSION")),
-                    "rock-matrix [VERSION]",
-                )
-        };
         Ran {
             line: format!("rock-matrix {}", arguments.join(" ")),
             said: String::from_utf8_lossy(&output.stderr).into_owned(),
             code: output.status.code(),
             outcome: Outcome {
-                stdout: text(output.stdout),
-                stderr: text(output.stderr),
+                stdout: self.shown(output.stdout),
+                stderr: self.shown(output.stderr),
             },
         }
+    }
+
+    /// Returns an output with `[ROOT]` for the folder and `[VERSION]` for the version of the
+    /// program.
+    pub fn shown(&self, output: Vec<u8>) -> String {
+        let text = String::from_utf8(output).expect("the binary writes UTF-8");
+        let canonical = self.root().canonicalize().unwrap();
+        text.replace(canonical.to_str().unwrap(), "[ROOT]")
+            .replace(self.root().to_str().unwrap(), "[ROOT]")
+            .replace(
+                concat!("rock-matrix ", env!("CARGO_PKG_VERSION")),
+                "rock-matrix [VERSION]",
+            )
     }
 }
 
