@@ -3,6 +3,7 @@
 mod tables;
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -137,7 +138,9 @@ fn filtered_plan(path: &str, arguments: &[OsString]) -> Option<String> {
     let mut before = "";
     for word in words {
         let is_output = ["--out", "-o"].contains(&before);
-        let is_matrix = word.ends_with(".yaml") || word.ends_with(".yml");
+        let is_matrix = Path::new(word)
+            .extension()
+            .is_some_and(|extension| extension == "yaml" || extension == "yml");
         if is_matrix && !is_output && !word.starts_with('-') {
             plan.push(word);
         } else if before == "--only" {

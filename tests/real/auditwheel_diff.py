@@ -22,6 +22,9 @@ import traceback
 import zipfile
 
 import auditwheel.main
+import pip._internal.cli.main
+# pip imports a command when it is run.
+import pip._internal.commands.install  # noqa: F401
 
 import auditwheel_cases
 
@@ -45,8 +48,8 @@ def run(argv, environment, cwd=None):
     return done
 
 
-def run_auditwheel(argv, environment):
-    """Runs auditwheel in a copy of this process, which has imported it: a new process needs most of its time for that."""
+def run_copy(main, program, argv, environment):
+    """Runs a program in a copy of this process, which has imported it: a new process needs most of its time for that."""
     with tempfile.TemporaryFile("w+") as stdout, tempfile.TemporaryFile("w+") as stderr:
         child = os.fork()
         if child == 0:
@@ -56,8 +59,8 @@ def run_auditwheel(argv, environment):
                 os.dup2(stderr.fileno(), 2)
                 os.environ.clear()
                 os.environ.update(environment)
-                sys.argv = ["auditwheel", *(str(one) for one in argv)]
-                code = auditwheel.main.main() or 0
+                sys.argv = [program, *(str(one) for one in argv)]
+                code = main() or 0
             except SystemExit as exit:
                 code = exit.code if isinstance(exit.code, int) else 0 if exit.code is None else 1
             except BaseException:
@@ -70,6 +73,14 @@ def run_auditwheel(argv, environment):
         stdout.seek(0)
         stderr.seek(0)
         return subprocess.CompletedProcess(argv, code, stdout.read(), stderr.read())
+
+
+def run_auditwheel(argv, environment):
+    return run_copy(auditwheel.main.main, "auditwheel", argv, environment)
+
+
+def run_pip(argv):
+    return run_copy(pip._internal.cli.main.main, "pip", argv, dict(os.environ))
 
 
 def environment_of(case, place):
@@ -210,7 +221,7 @@ def installs_and_works(case, wheel, place):
         python = place / "venv/bin/python"
         where = ["--python", python, "install"]
     quiet = ["-q", "--isolated", "--disable-pip-version-check", "--no-deps", "--no-index", "--no-compile"]
-    installed = run([sys.executable, "-m", "pip", *where, *quiet, wheel], os.environ)
+    installed = run_pip([*where, *quiet, wheel])
     if installed.returncode != 0:
         return f"pip does not install it: {installed.stderr[-500:]}"
     outside, hidden = place / "outside", place / "hidden"

@@ -1,17 +1,42 @@
 //! Every diagnostic code has a test and its place in the documents; every template is embedded.
 
+use std::collections::HashSet;
+
 use rock_matrix::codes::all;
 use rock_matrix::diagnostic::Code;
 
 use crate::none;
 use crate::sources::{self, SourceFile};
 
-/// Whether a text names a code by its id, its name, or the name of its constant.
-fn names_code(text: &str, code: &Code) -> bool {
-    let constant = code.name.to_uppercase().replace('-', "_");
-    [code.id.to_owned(), constant, format!("\"{}\"", code.name)]
-        .iter()
-        .any(|word| text.contains(word.as_str()))
+/// The words of a text that may name codes.
+struct CodeWords<'text> {
+    /// Identifiers, numbers and IDs.
+    identifiers: HashSet<&'text str>,
+    /// Quoted words of lower-case letters, digits and hyphens.
+    quoted: HashSet<&'text str>,
+}
+
+impl<'text> CodeWords<'text> {
+    fn of(text: &'text str) -> Self {
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let is_name = |word: &&str| {
+            let mut letters = word.bytes();
+            !word.is_empty()
+                && letters.all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-')
+        };
+        Self {
+            identifiers: text.split(|c| !is_part(c)).collect(),
+            quoted: text.split('"').filter(is_name).collect(),
+        }
+    }
+
+    /// Whether a code is named by its ID, its name, or the name of its constant.
+    fn name(&self, code: &Code) -> bool {
+        let constant = code.name.to_uppercase().replace('-', "_");
+        self.identifiers.contains(code.id)
+            || self.identifiers.contains(constant.as_str())
+            || self.quoted.contains(code.name)
+    }
 }
 
 /// All tests in one text: unit tests, stories with what they expect, and real stages.
@@ -28,8 +53,9 @@ fn tests(files: &[SourceFile]) -> String {
 }
 
 fn codes_missing_in(text: &str) -> Vec<String> {
+    let words = CodeWords::of(text);
     all()
-        .filter(|code| !names_code(text, code))
+        .filter(|code| !words.name(code))
         .map(ToString::to_string)
         .collect()
 }

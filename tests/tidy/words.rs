@@ -1,6 +1,8 @@
 //! How a file reads: its length, its opening, and words that must not be in it.
 
-use regex::Regex;
+use std::sync::LazyLock;
+
+use regex::{Regex, RegexSet};
 
 use crate::none;
 use crate::sources::{self, SourceFile};
@@ -18,6 +20,31 @@ const ALLOWING: &[&str] = &[
     "crates/rock-plan/build.rs",
     "build.rs",
 ];
+
+/// Macros that must not be left in a program.
+const PLACEHOLDERS: [&str; 3] = ["todo!", "dbg!", "unimplemented!"];
+static PLACEHOLDER_PATTERNS: LazyLock<RegexSet> = LazyLock::new(|| {
+    RegexSet::new(PLACEHOLDERS.map(|word| format!(r"\b{word}"))).expect("the patterns are valid")
+});
+/// A pattern that ignores case by the Unicode tables.
+static UNICODE_CASE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\(\?[a-z]*i[a-z]*[):]"));
+/// An `allow` attribute.
+static ALLOW_ATTRIBUTE: LazyLock<Regex> = LazyLock::new(|| pattern(r"#!?\[allow\((?s:.*?)\)\]"));
+/// Addresses of private networks (RFC 1918), and directories that only one machine has.
+static MACHINE_PATTERN: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"\b10\.\d{1,3}\.\d{1,3}\.\d{1,3}\b",
+        r"|\b192\.168\.\d{1,3}\.\d{1,3}\b",
+        r"|/work/(main|shared|\.)",
+        "|/tmp/",
+        r"rmx\b",
+        r"|/home/[a-z]+/",
+    ))
+});
+
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("the pattern is valid")
+}
 
 fn length_faults(file: &SourceFile) -> Vec<String> {
     let lines = file.code_lines();
@@ -48,13 +75,8 @@ fn opening_faults(file: &SourceFile) -> Vec<String> {
 fn word_faults(file: &SourceFile) -> Vec<String> {
     let code = file.code();
     let mut faults = Vec::new();
-    for word in ["todo!", "dbg!", "unimplemented!"] {
-        if Regex::new(&format!(r"\b{word}"))
-            .unwrap()
-            .is_match(&file.text)
-        {
-            faults.push(format!("{}: has `{word}`", file.path));
-        }
+    for found in &PLACEHOLDER_PATTERNS.matches(&file.text) {
+        faults.push(format!("{}: has `{}`", file.path, PLACEHOLDERS[found]));
     }
     if code.contains("\"error: ") || code.contains("\"error[") {
         faults.push(format!(
@@ -67,17 +89,13 @@ fn word_faults(file: &SourceFile) -> Vec<String> {
     }
     // The case tables of regex are compiled in for tests only, through other crates: the program
     // would panic.
-    if Regex::new(r"\(\?[a-z]*i[a-z]*[):]")
-        .unwrap()
-        .is_match(&code)
-    {
+    if UNICODE_CASE.is_match(&code) {
         faults.push(format!(
             "{}: a pattern without `-u` ignores case; write `(?i-u:…)`",
             file.path
         ));
     }
-    let allowed = Regex::new(r"#!?\[allow\((?s:.*?)\)\]").unwrap();
-    for found in allowed.find_iter(&code) {
+    for found in ALLOW_ATTRIBUTE.find_iter(&code) {
         if !found.as_str().contains("reason =") || !ALLOWING.contains(&file.path.as_str()) {
             faults.push(format!(
                 "{}: `{}`; write `expect` with a reason",
@@ -100,29 +118,19 @@ fn name_faults(file: &SourceFile) -> Vec<String> {
 
 /// Paths and addresses of the machine that a file was written on.
 fn machine_faults(file: &SourceFile) -> Vec<String> {
-    // Private networks (RFC 1918), and folders that only one machine has.
-    let patterns = [
-        r"\b10\.\d{1,3}\.\d{1,3}\.\d{1,3}\b",
-        r"\b192\.168\.\d{1,3}\.\d{1,3}\b",
-        r"/work/(main|shared|\.)",
-        concat!("/tmp/", r"rmx\b"),
-        r"/home/[a-z]+/",
-    ];
     let mut faults = Vec::new();
-    for pattern in patterns {
-        for found in Regex::new(pattern).unwrap().find_iter(&file.text) {
-            // A version may begin like an address, and goes on.
-            if file.text[found.end()..].starts_with('.')
-                && found.as_str().ends_with(|c: char| c.is_ascii_digit())
-            {
-                continue;
-            }
-            faults.push(format!(
-                "{}: `{}` is of one machine",
-                file.path,
-                found.as_str()
-            ));
+    for found in MACHINE_PATTERN.find_iter(&file.text) {
+        // A version may begin like an address, and goes on.
+        if file.text[found.end()..].starts_with('.')
+            && found.as_str().ends_with(|c: char| c.is_ascii_digit())
+        {
+            continue;
         }
+        faults.push(format!(
+            "{}: `{}` is of one machine",
+            file.path,
+            found.as_str()
+        ));
     }
     faults
 }

@@ -141,11 +141,12 @@ fn overrides_replace_values_of_matrix_files() {
 fn an_invalid_override_is_an_error_of_the_command_line() {
     let exit_class = |matrix: &str, gfx: Option<&str>| {
         let fixture = Fixture::new(&[("m.yaml", matrix)]);
-        let options = fixture
-            .options()
-            .with_overrides(gfx.map_or_else(AxisOverrides::default, |gfx| {
-                AxisOverrides::default().with_gfx(gfx)
-            }));
+        let options =
+            fixture
+                .options()
+                .with_overrides(gfx.map_or_else(AxisOverrides::default, |gfx| {
+                    AxisOverrides::default().with_gfx(gfx)
+                }));
         Workspace::load(&[fixture.path("m.yaml")], &options)
             .unwrap_err()
             .exit_class()

@@ -54,9 +54,9 @@ pub struct PruneDecision<'l> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PruneFate {
     /// It is deleted.
-    Goes(PruneReason),
+    Delete(PruneReason),
     /// It is kept.
-    Stays(PruneReason),
+    Keep(PruneReason),
 }
 
 /// The reason for a decision.

@@ -30,7 +30,8 @@ pub fn check_python_tags<'m>(
 ) -> Option<Diagnostic> {
     let mut modules: BTreeMap<&str, VersionedModule<'_>> = BTreeMap::new();
     let mut unversioned = BTreeSet::new();
-    for path in members.into_iter().filter(|path| path.ends_with(".so")) {
+    let is_library = |path: &&str| path.strip_suffix(".so").is_some();
+    for path in members.into_iter().filter(is_library) {
         if let Some((path, stem, python)) = module(path) {
             let entry = modules.entry(stem).or_insert_with(|| VersionedModule {
                 path,

@@ -31,10 +31,7 @@ pub fn check_docker_arguments(arguments: &[String]) -> Result<(), Diagnostics> {
 ///
 /// # Errors
 /// If none of the recipes of the jobs has a fact with this name; one error for each name.
-pub fn check_fact_names(
-    jobs: &[ReadyJob],
-    facts: &[(String, String)],
-) -> Result<(), Diagnostics> {
+pub fn check_fact_names(jobs: &[ReadyJob], facts: &[(String, String)]) -> Result<(), Diagnostics> {
     if jobs.is_empty() {
         return Ok(());
     }

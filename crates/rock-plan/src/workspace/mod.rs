@@ -350,7 +350,13 @@ impl Workspace<'_> {
         let all_errors = match self.plan(inputs) {
             Ok((plan, warnings)) => {
                 let hidden_errors = 0;
-                return Ok((SelectedPlan { plan, hidden_errors }, warnings));
+                return Ok((
+                    SelectedPlan {
+                        plan,
+                        hidden_errors,
+                    },
+                    warnings,
+                ));
             }
             Err(errors) if filter.is_empty() => return Err(errors),
             Err(errors) => errors,
