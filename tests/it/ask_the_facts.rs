@@ -299,27 +299,27 @@ fn unknown_values_of_a_question_are_named() {
     let explain = |words: &[&str]| {
         project.run(&[&["compat", "explain", "--compat", "facts"], words].concat())
     };
-    insta::assert_snapshot!(explain(&["gfx=gfx9999"]).exits(1).stderr, @r"
+    insta::assert_snapshot!(explain(&["gfx=gfx9999"]).exits(2).stderr, @r"
     error[K006 bad-question]: unknown gfx target `gfx9999`
     --> argument `gfx=gfx9999`
     help: known targets that begin with `gfx9`: gfx942
     ");
-    insta::assert_snapshot!(explain(&["rocm=8.9"]).exits(1).stderr, @r"
+    insta::assert_snapshot!(explain(&["rocm=8.9"]).exits(2).stderr, @r"
     error[K006 bad-question]: unknown ROCm version `8.9`
     --> argument `rocm=8.9`
     help: the nearest version with data is 8.1; `rock-matrix compat list rocm` shows the known versions
     ");
-    insta::assert_snapshot!(explain(&["torch=9"]).exits(1).stderr, @r"
+    insta::assert_snapshot!(explain(&["torch=9"]).exits(2).stderr, @r"
     error[K006 bad-question]: unknown torch version `9`
     --> argument `torch=9`
     help: the known versions are 3.0 to 3.1; `rock-matrix compat list torch` shows them
     ");
-    insta::assert_snapshot!(explain(&["python=9.9"]).exits(1).stderr, @r"
+    insta::assert_snapshot!(explain(&["python=9.9"]).exits(2).stderr, @r"
     error[K006 bad-question]: unknown Python version `9.9`
     --> argument `python=9.9`
     help: the known versions are 3.12 to 3.13
     ");
-    insta::assert_snapshot!(explain(&["rocm=99"]).exits(1).stderr, @r"
+    insta::assert_snapshot!(explain(&["rocm=99"]).exits(2).stderr, @r"
     error[K006 bad-question]: `99` is not a ROCm version: two to four numbers with dots, such as `6.2` or `7.1.1`
     --> argument `rocm=99`
     help: `rock-matrix compat list rocm` shows the known versions

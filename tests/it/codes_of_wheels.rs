@@ -3,8 +3,9 @@
 
 use crate::support::elf::Library;
 use crate::support::raw_zip::{RawMember, RawZip};
+use crate::support::zip_records::{CENTRAL, END, LOCAL, patched};
 use crate::support::{Project, Wheel, appears};
-use crate::verify_a_wheel::{CENTRAL, END, LOCAL, duplicate, overlapping, patched};
+use crate::verify_a_wheel::{duplicate, overlapping};
 
 const NAME: &str = "demo-1.0+rocm62torch2.5-cp312-cp312-linux_x86_64.whl";
 const PLAIN: &str = "demo-1.0-cp312-cp312-linux_x86_64.whl";

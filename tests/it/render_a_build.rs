@@ -923,7 +923,8 @@ fn a_script_is_printed_for_one_job() {
     project
         .run(&[&script[..], &["--out", "scripts"]].concat())
         .exits(0);
-    assert_eq!(project.read(&format!("scripts/{job}.sh")), printed);
+    let written = project.read(&format!("scripts/{job}.sh"));
+    assert_eq!(project.shown(written.into_bytes()), printed);
     assert_eq!(project.files().len(), 3, "{:?}", project.files());
 }
 

@@ -2,6 +2,7 @@
 
 use crate::support::elf::Library;
 use crate::support::raw_zip::RawZip;
+use crate::support::zip_records::{CENTRAL, END, LOCAL, patched};
 use crate::support::{Project, Wheel};
 
 const NAME: &str = "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl";
@@ -327,22 +328,6 @@ fn json_gives_one_line_a_wheel() {
         (&"W001".into(), &"not-a-zip".into(), &"error".into())
     );
     assert_eq!(lines[2]["findings"][0]["code"], "H020");
-}
-
-pub const LOCAL: &[u8] = b"PK\x03\x04";
-pub const CENTRAL: &[u8] = b"PK\x01\x02";
-pub const END: &[u8] = b"PK\x05\x06";
-
-/// Bytes of a wheel with some put over, counted from the first header of a kind.
-pub fn patched(bytes: &[u8], kind: &[u8], at: usize, with: &[u8]) -> Vec<u8> {
-    let start = bytes
-        .windows(kind.len())
-        .position(|window| window == kind)
-        .unwrap()
-        + at;
-    let mut patched = bytes.to_vec();
-    patched[start..start + with.len()].copy_from_slice(with);
-    patched
 }
 
 #[test]

@@ -49,21 +49,39 @@ types_line() {
     uv) PATH=$tools/bin:$PATH VIRTUAL_ENV=$2 UV_CACHE_DIR=$work/uv-cache bash -c "uv $3 -q --no-config" ;;
   esac
 }
-# `imports ENVIRONMENT`: with what the pages say is to be set; without it, it must fail.
+# `imports ENVIRONMENT`: with what the pages say is to be set; without it, it must fail. Both in copies of one process, which
+# has imported torch.
 imports() {
-  if (cd "$work" && "$1/bin/python" -c 'import flash_attn') >"$work/out" 2>&1; then
-    fail "flash_attn imports without ${settings[*]}, so the pages ask for too much"
-  fi
-  (cd "$work" && env "${settings[@]}" "$1/bin/python" - <<'PY'
+  (cd "$work" && "$1/bin/python" - "${settings[@]}" <<'PY'
 import importlib.metadata
+import os
+import sys
 
-import einops
-import flash_attn
 import torch
 
+
+def succeeds(settings):
+    child = os.fork()
+    if child:
+        return os.waitpid(child, 0)[1] == 0
+    os.environ.update(setting.split("=", 1) for setting in settings)
+    if not settings:
+        # It is meant to fail.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    import einops
+    import flash_attn
+
+    os._exit(0)
+
+
+settings = sys.argv[1:]
+if succeeds([]):
+    sys.exit(f"flash_attn imports without {settings}, so the pages ask for too much")
+if not succeeds(settings):
+    sys.exit("flash_attn does not import")
 print("      imports with torch", torch.__version__, "as", importlib.metadata.version("flash-attn"))
 PY
-  ) || fail "flash_attn does not import"
+  ) || fail "the import of flash_attn; see above"
 }
 
 while read -r line; do

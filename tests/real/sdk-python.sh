@@ -35,7 +35,7 @@ for minor in "${minors[@]}"; do
     "$tools/bin/uv" venv -q --no-config --python "$python" "$work/$minor"
     python=$work/$minor/bin/python
     # The pip that a Python comes with may need twice the time to start.
-    "$tools/bin/uv" pip install -q --no-config --cache-dir "$cache/uv" --python "$python" pip pytest pytest-xdist pyyaml uv ||
+    "$tools/bin/uv" pip install -q --no-config --compile-bytecode --cache-dir "$cache/uv" --python "$python" pip pytest pytest-xdist pyyaml uv ||
       fail "no pytest for $("$python" --version)"
   fi
   # What differs between Pythons shows itself at the ends: those between are spared the tests that take long.

@@ -10,7 +10,7 @@
 
 mod local;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::{
@@ -269,33 +269,44 @@ impl<M> PublishedReleases<M> {
         let (mut bare, others): (Vec<_>, Vec<_>) = std::mem::take(&mut self.sources)
             .into_iter()
             .partition(|source| source.is_bare_manifest);
+        let listed = ListedNames::new(&others);
         for source in &mut bare {
             source
                 .listing
                 .releases
-                .retain(|release| !is_listed(release, &others));
+                .retain(|release| !listed.contain(release));
         }
         self.sources = others;
         self.sources.append(&mut bare);
     }
 }
 
-/// Whether another source lists a release: one with its tag, or all files of a release without a
-/// tag.
-fn is_listed<M>(release: &ListedRelease, sources: &[PublishedSource<M>]) -> bool {
-    let tag = &release.tag_name;
-    if tag.is_empty() {
-        return release.assets.iter().all(|asset| {
-            sources.iter().any(|source| {
-                let mut published = source.listing.published();
-                published.any(|(_, other)| other.name == asset.name)
-            })
-        });
+/// The tags of listed releases, and the names of their published files.
+#[derive(Debug)]
+struct ListedNames<'l> {
+    tags: HashSet<&'l str>,
+    files: HashSet<&'l str>,
+}
+
+impl<'l> ListedNames<'l> {
+    fn new<M>(sources: &'l [PublishedSource<M>]) -> Self {
+        let releases = sources.iter().flat_map(|source| &source.listing.releases);
+        let published = sources.iter().flat_map(|source| source.listing.published());
+        Self {
+            tags: releases.map(|release| release.tag_name.as_str()).collect(),
+            files: published.map(|(_, asset)| asset.name.as_str()).collect(),
+        }
     }
-    sources
-        .iter()
-        .flat_map(|source| &source.listing.releases)
-        .any(|other| other.tag_name == *tag)
+
+    /// Whether these are the names of a release: its tag, or all files of a release without a tag.
+    fn contain(&self, release: &ListedRelease) -> bool {
+        if release.tag_name.is_empty() {
+            let mut assets = release.assets.iter();
+            assets.all(|asset| self.files.contains(asset.name.as_str()))
+        } else {
+            self.tags.contains(release.tag_name.as_str())
+        }
+    }
 }
 
 impl PublishedReleases {

@@ -19,8 +19,8 @@ use super::artifacts::Artifacts;
 use super::bundle::{self, part};
 use super::elf::Library;
 use super::raw_zip::{RawMember, RawZip};
+use super::zip_records::{CENTRAL, END, LOCAL, patched};
 use super::{Project, SourceArchive, Wheel};
-use crate::verify_a_wheel::{CENTRAL, END, LOCAL, patched};
 
 /// Tags of dynamic entries with a text (gABI, "Dynamic Section").
 const SONAME: u64 = 14;

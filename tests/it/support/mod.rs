@@ -22,6 +22,7 @@ mod session;
 pub mod source_archive;
 pub mod toy;
 mod wheel;
+pub mod zip_records;
 
 pub use bless::assert_file;
 pub use family::{Family, PYPROJECT};

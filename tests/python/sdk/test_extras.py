@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import tarfile
 import zipfile
 from email.parser import HeaderParser
 
@@ -13,18 +14,38 @@ import pytest
 pytestmark = pytest.mark.slow
 
 
+@pytest.fixture(scope="session")
+def backend(tmp_path_factory, wheelhouse):
+    """An environment with what the source distribution is built with."""
+    made = conftest.Environment(tmp_path_factory.mktemp("backend") / "env", wheelhouse)
+    made.install("setuptools")
+    return made
+
+
 @pytest.fixture
-def metadata(tmp_path, wheelhouse):
-    """The METADATA of `rocm` for a build, as an installer gets it."""
+def metadata(tmp_path, backend):
+    """The METADATA of `rocm` for a build, as an installer gets it: by the hook of PEP 517."""
     runs = []
 
     def read(build, **env):
         runs.append(build)
         folder = tmp_path / str(len(runs))
-        path = conftest.build_rocm(folder, packages.sdist(folder / "sdist", build), wheelhouse, **env)
-        with zipfile.ZipFile(path) as wheel:
-            (name,) = [name for name in wheel.namelist() if name.endswith("/METADATA")]
-            return HeaderParser().parsestr(wheel.read(name).decode())
+        with tarfile.open(packages.sdist(folder, build)) as archive:
+            archive.extractall(folder)
+        (source,) = [path for path in folder.iterdir() if path.is_dir()]
+        hook = (
+            "import setuptools.build_meta as backend, sys; print(backend.prepare_metadata_for_build_wheel(sys.argv[1]))"
+        )
+        done = subprocess.run(
+            [str(backend.python), "-c", hook, str(folder)],
+            env={**backend.env, **env},
+            cwd=source,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        name = done.stdout.splitlines()[-1]
+        return HeaderParser().parsestr((folder / name / "METADATA").read_text("utf-8"))
 
     return read
 

@@ -81,8 +81,8 @@ mod tests {
     /// incompressible content.
     #[test]
     fn calling_thread_writes_the_bytes_of_liblzma_threads() {
-        const BLOCK: usize = 1 << 20;
-        let text: Vec<u8> = (0..600_000_u32)
+        const BLOCK: usize = 1 << 17;
+        let text: Vec<u8> = (0..75_000_u32)
             .flat_map(|n| (n / 7).to_le_bytes())
             .collect();
         let mut state = 1_u64;
