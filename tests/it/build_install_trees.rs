@@ -679,7 +679,7 @@ fn a_wheel_of_triton_is_told_to_cmake_or_refused() {
     let told =
         refused(Stand::of_aotriton("triton-wheel: triton.whl").of_version("0.10", [0, 10, 0]));
     assert!(
-        told.contains("AOTriton 0.10 builds Triton itself, and takes no wheel of it"),
+        told.contains("AOTriton 0.10 builds Triton itself and cannot use a wheel"),
         "{told}"
     );
 }

@@ -754,7 +754,7 @@ fn a_compiler_cache_that_is_not_there_is_told_before_anything_runs() {
         let told = cached(&family, 1, &[]);
         assert!(
             told.contains(&format!(
-                "error[B003 refused-by-recipe]: `compiler-cache: {name}`, and there is no {name}"
+                "error[B003 refused-by-recipe]: `compiler-cache: {name}` requires {name}, which does not exist"
             )),
             "{told}"
         );

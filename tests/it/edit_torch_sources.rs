@@ -600,7 +600,7 @@ fn torch_takes_the_aotriton_that_is_there() {
         .exits(1)
         .stderr;
     assert!(
-        told.contains("`aotriton: source` has no effect, since flash attention is off"),
+        told.contains("`aotriton: source` has no effect without flash attention"),
         "{told}"
     );
 }

@@ -322,19 +322,19 @@ fn what_cannot_be_made_is_refused_before_anything_is_fetched() {
     for (vars, told) in [
         (
             "{artifacts-from: run}",
-            "`artifacts-from: run` needs the run",
+            "`artifacts-from: run` requires `run-id`",
         ),
         (
             "{artifacts-from: index}",
-            "`artifacts-from: index` is no place that artifacts come from",
+            "`artifacts-from: index` is invalid",
         ),
         (
             "{mode: split}",
-            "`mode: split` is no way that ROCm is built",
+            "`mode: split` is invalid",
         ),
         (
             "{mode: legacy}",
-            "the packages of gfx94X-dcgpu,gfx1151 have the same names in a build that is not split",
+            "the packages of gfx94X-dcgpu,gfx1151 would have the same names without `mode: kpack`",
         ),
     ] {
         let project = Project::new().file(MATRIX, &matrix("[gfx94X-dcgpu, gfx1151]", vars));

@@ -193,22 +193,22 @@ fn bundles_that_no_wheel_is_made_for_are_refused() {
     refused(
         "on",
         "device-bundles: gfx12-0, flash-attention: \"off\"",
-        "`device-bundles: gfx12-0` has no effect",
+        "`device-bundles: gfx12-0` only affects",
     );
     refused(
         "off",
         "device-bundles: gfx12-0, flash-attention: \"on\"",
-        "`device-bundles: gfx12-0` has no effect",
+        "`device-bundles: gfx12-0` only affects",
     );
     refused(
         "on",
         "device-bundles: gfx110x gfx12-0 gfx9-0, flash-attention: \"on\"",
-        "no target of the job is in `gfx110x` `gfx9-0` of `device-bundles`",
+        "`device-bundles` has `gfx110x` `gfx9-0`, which contains no target of the job",
     );
     refused(
         "on",
         "device-bundles: gfx12-0 gfx942 gfx12x, flash-attention: \"on\"",
-        "`gfx942` `gfx12x` of `device-bundles` is no bundle of targets",
+        "`device-bundles` has an unknown bundle: `gfx942` `gfx12x`",
     );
 }
 

@@ -79,7 +79,7 @@ fn head_dimensions_are_refused_where_the_version_does_not_read_them() {
     );
     assert_eq!(
         faults[0].help.as_deref(),
-        Some("take `opt-dim` out of `vars`, or build 2.8.3 or later")
+        Some("remove `opt-dim` from `vars`, or build 2.8.3 or later")
     );
 }
 
