@@ -7,7 +7,7 @@ use super::wheel::fail;
 use super::{Exit, Shell, load, misused};
 use crate::codes::plan as codes;
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Diagnostics, Sink};
+use crate::diagnostic::{Diagnostic, Diagnostics, Location, Sink};
 use crate::plan;
 use crate::plan::workspace::{
     JobSelection, ReadyJob, check_docker_arguments, check_fact_names, is_job_file,
@@ -42,8 +42,11 @@ pub(super) fn select_jobs_of_group(
     let options = load::workspace_options(shell, compat);
     let loaded = JobSelection::load(arguments, &options);
     if let Err(errors) = &loaded
-        && errors.as_slice().iter().any(is_unknown_job)
         && let Some(word) = arguments.first().filter(|word| !is_job_file(word))
+        && errors
+            .as_slice()
+            .iter()
+            .any(|error| is_unknown_job(error, word))
         && let Some(tip) = subcommand_tip(group, word)
     {
         let text = format!("no job or subcommand is called '{word}'\n\n  tip: {tip}");
@@ -52,8 +55,11 @@ pub(super) fn select_jobs_of_group(
     reported(loaded, shell, sink)
 }
 
-fn is_unknown_job(error: &Diagnostic) -> bool {
+/// Whether an error says that no job has this name.
+fn is_unknown_job(error: &Diagnostic, name: &str) -> bool {
+    let mut labels = error.labels.iter();
     error.code.id == codes::UNKNOWN_JOB.id
+        && labels.any(|label| matches!(&label.location, Location::Argument(text) if text == name))
 }
 
 /// Selects every job of a recipe with these settings, without a matrix file.

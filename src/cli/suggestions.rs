@@ -24,6 +24,14 @@ const MIN_PREFIX_CHARS: usize = 3;
 /// Minimum number of characters of a name that is suggested for a longer word.
 const MIN_NAME_CHARS: usize = 4;
 
+/// Minimum number of characters of the beginning of an option that the option is suggested for:
+/// `--all` is no beginning of `--allow`.
+const MIN_OPTION_PREFIX_CHARS: usize = 4;
+
+/// Minimum number of characters of an option that is suggested for a longer one, as out for
+/// output.
+const MIN_OPTION_CHARS: usize = 3;
+
 /// Replaces clap's tips with ones that lead to a command line that works.
 pub(super) fn improved(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
     match error.kind() {
@@ -31,15 +39,11 @@ pub(super) fn improved(mut error: clap::Error, arguments: &[OsString]) -> clap::
         ErrorKind::InvalidSubcommand => suggest_subcommand(&mut error, arguments),
         ErrorKind::ArgumentConflict => suggest_for_conflict(&mut error, arguments),
         ErrorKind::MissingRequiredArgument => {
-            let path: Vec<&str> = arguments
-                .iter()
-                .skip(1)
-                .filter_map(|argument| argument.to_str())
-                .filter(|argument| !argument.starts_with('-'))
-                .collect();
+            let root = super::command();
+            let (_, path) = parent_command(&root, arguments);
             let tips = ALTERNATIVES
                 .iter()
-                .filter(|(command, _)| path.starts_with(command))
+                .filter(|(command, _)| path == command.join(" "))
                 .map(|(_, tip)| (*tip).to_owned());
             add_tips(&mut error, tips);
         }
@@ -234,9 +238,6 @@ fn option_name(text: &str) -> &str {
     text.split([' ', '=']).next().unwrap_or_default()
 }
 
-/// Global options with a value.
-const VALUED: [&str; 4] = ["--color", "--message-format", "--compat", "--recipes"];
-
 /// Returns the command that the arguments name, as far as its subcommands exist, with its path
 /// below the program: `wheel` for `wheel info`.
 fn parent_command<'c>(root: &'c Command, arguments: &[OsString]) -> (&'c Command, String) {
@@ -246,7 +247,7 @@ fn parent_command<'c>(root: &'c Command, arguments: &[OsString]) -> (&'c Command
         .skip(1)
         .filter_map(|argument| argument.to_str());
     while let Some(word) = words.next() {
-        if VALUED.contains(&word) {
+        if takes_value(root, word) || takes_value(command, word) {
             words.next();
         } else if !word.starts_with('-') {
             let Some(inner) = command.find_subcommand(word) else {
@@ -257,6 +258,20 @@ fn parent_command<'c>(root: &'c Command, arguments: &[OsString]) -> (&'c Command
         }
     }
     (command, path.join(" "))
+}
+
+/// Whether a word is an option of a command whose value is the next word.
+fn takes_value(command: &Command, word: &str) -> bool {
+    command.get_arguments().any(|argument| {
+        let longs = argument.get_long_and_visible_aliases().unwrap_or_default();
+        let hidden = argument.get_all_aliases().unwrap_or_default();
+        let long = word.strip_prefix("--");
+        let is_long = long.is_some_and(|long| longs.contains(&long) || hidden.contains(&long));
+        let is_short = word
+            .strip_prefix('-')
+            .is_some_and(|short| argument.get_short().is_some_and(|c| short == c.to_string()));
+        (is_long || is_short) && argument.get_action().takes_values()
+    })
 }
 
 /// Whether a command is this one or below it.
@@ -308,8 +323,8 @@ fn similar_option<'c>(command: &'c Command, name: &str) -> Option<&'c str> {
             .filter(|long| !DELETING.iter().any(|name| name[2..] == **long))
     };
     let begins = |long: &&str| {
-        (bare.len() >= MIN_NAME_CHARS && long.starts_with(bare))
-            || (long.len() >= MIN_PREFIX_CHARS && bare.starts_with(*long))
+        (bare.len() >= MIN_OPTION_PREFIX_CHARS && long.starts_with(bare))
+            || (long.len() >= MIN_OPTION_CHARS && bare.starts_with(*long))
             || long
                 .strip_prefix(bare)
                 .is_some_and(|rest| rest.starts_with('-'))

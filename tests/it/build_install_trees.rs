@@ -673,7 +673,7 @@ fn a_wheel_of_triton_is_told_to_cmake_or_refused() {
         "triton-wheel: triton.whl, images: \"off\"",
     ));
     assert!(
-        told.contains("has no effect, since Triton compiles the kernels alone"),
+        told.contains("has no effect without the kernels, which are all that Triton compiles"),
         "{told}"
     );
     let told =

@@ -482,7 +482,7 @@ fn targets_are_told_to_cmake_as_a_list_whoever_names_them() {
     family.matrix("torch", &format!("{ALONE}, rocm-arch: caller"), "");
     let (_, told) = family.build(1, &[]);
     assert!(
-        told.contains("error[B003 refused-by-recipe]: no gfx targets are named"),
+        told.contains("error[B003 refused-by-recipe]: no gfx targets are set"),
         "{told}"
     );
 }
@@ -754,7 +754,7 @@ fn a_compiler_cache_that_is_not_there_is_told_before_anything_runs() {
         let told = cached(&family, 1, &[]);
         assert!(
             told.contains(&format!(
-                "error[B003 refused-by-recipe]: `compiler-cache: {name}` requires {name}, which does not exist"
+                "error[B003 refused-by-recipe]: `compiler-cache: {name}` is set, but none of these exists: {name}"
             )),
             "{told}"
         );

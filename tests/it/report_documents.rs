@@ -357,11 +357,11 @@ fn notes_of_a_directory_without_a_tag_say_how_to_set_it() {
     error[G303 unknown-release]: no release has the tag `v1`
     --> argument `--tag`
      = note: the release in `rel` has no tag
-    help: publish its wheels with the tag, with `rock-matrix publish rel --out releases --tag v1`, and pass `--published releases`
+    help: publish its wheels with the tag, with `rock-matrix publish rel --out rel-tagged --tag v1`, and pass `--published rel-tagged`
     ");
     project.follow(&said, "with the tag, with").exits(0);
     let text = project
-        .run(&[&notes[..], &["releases"]].concat())
+        .run(&[&notes[..], &["rel-tagged"]].concat())
         .exits(0)
         .stdout;
     assert!(text.starts_with("1 wheel"), "{text}");
@@ -371,7 +371,7 @@ fn notes_of_a_directory_without_a_tag_say_how_to_set_it() {
         "--tag",
         "zebra",
         "--published",
-        "releases",
+        "rel-tagged",
     ];
     let said = project.run(&other).exits(1).stderr;
     assert!(said.contains("help: the tags are `v1`\n"), "{said}");

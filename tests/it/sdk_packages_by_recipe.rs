@@ -328,10 +328,7 @@ fn what_cannot_be_made_is_refused_before_anything_is_fetched() {
             "{artifacts-from: index}",
             "`artifacts-from: index` is invalid",
         ),
-        (
-            "{mode: split}",
-            "`mode: split` is invalid",
-        ),
+        ("{mode: split}", "`mode: split` is invalid"),
         (
             "{mode: legacy}",
             "the packages of gfx94X-dcgpu,gfx1151 would have the same names without `mode: kpack`",

@@ -172,7 +172,7 @@ fn bundles_of_kernels_of_aotriton_are_planned() {
     );
     let (_, stderr) = family.build(1, &[]);
     assert!(
-        stderr.contains("the splitter leaves a device wheel for each bundle of AOTriton's kernels"),
+        stderr.contains("the splitter makes a device wheel for each bundle of AOTriton's kernels"),
         "{stderr}"
     );
 }

@@ -89,7 +89,7 @@ fn triton_takes_the_llvm_that_it_names_from_an_archive_of_the_user() {
         .exits(1)
         .stderr;
     assert!(
-        told.contains("Triton's build fetches no LLVM on Windows")
+        told.contains("Triton's build does not download LLVM on Windows")
             && told.contains("set `llvm-archive`"),
         "{told}"
     );
@@ -592,7 +592,7 @@ fn kernels_of_aotriton_go_next_to_torchs_libraries() {
         .exits(1)
         .stderr;
     assert!(
-        refused.contains("it is for builds on Windows with flash attention"),
+        refused.contains("only affects builds on Windows with flash attention"),
         "{refused}"
     );
 }

@@ -417,7 +417,7 @@ fn aotriton_without_targets_is_refused() {
         told.run(&RENDER)
             .exits(1)
             .stderr
-            .contains("no gfx targets are named")
+            .contains("no gfx targets are set")
     );
 }
 

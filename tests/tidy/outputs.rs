@@ -1,6 +1,6 @@
 //! Every diagnostic that a user can hit is shown in a whole output, as the user sees it.
 //!
-//! Whole outputs are the files `*.stderr` and `*.console` below `tests/it`, and inline snapshots.
+//! Whole outputs are the files `*.stderr` and `*.console` below `tests`, and inline snapshots.
 
 use std::collections::BTreeSet;
 

@@ -54,10 +54,12 @@ impl CheckedWheel {
         }
         if detail == CheckDetail::Everything {
             let notes = self.count(Severity::Note);
-            let _ = writeln!(
-                text,
-                "       checked RECORD, METADATA, platforms, label, search paths, GPU code and size"
-            );
+            if self.audit.is_some() {
+                let _ = writeln!(
+                    text,
+                    "       checked RECORD, METADATA, platforms, label, search paths, GPU code and size"
+                );
+            }
             if notes > 0 {
                 let _ = writeln!(text, "       {}", counted(notes, "note"));
             }
@@ -120,8 +122,7 @@ mod tests {
         wheel.filter_findings(&codes::ALL[..1], &codes::ALL[1..2]);
         assert_eq!(
             wheel.to_text("dist/a.whl", CheckDetail::Everything),
-            "ok     dist/a.whl\n       checked RECORD, METADATA, platforms, label, search paths, \
-             GPU code and size\n       1 note\n"
+            "ok     dist/a.whl\n       1 note\n"
         );
         assert_eq!(
             wheel.to_text("dist/a.whl", CheckDetail::Result),

@@ -25,7 +25,12 @@ impl Compat {
         for pair in pairs {
             let Some((axis, value)) = pair.split_once('=') else {
                 let message = format!("`{pair}` is not of the form AXIS=VALUE");
-                sink.push(bad_question(pair, message).help("for example `torch=2.6.0 rocm=6.2`"));
+                let help = if self.resolve_gfx(pair).is_ok() {
+                    format!("use `gfx={pair}`")
+                } else {
+                    "for example `torch=2.6.0 rocm=6.2`".to_owned()
+                };
+                sink.push(bad_question(pair, message).help(help));
                 continue;
             };
             let name = axis

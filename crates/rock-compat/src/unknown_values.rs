@@ -66,11 +66,10 @@ impl Compat {
         if !self.torch_overview(torch).lines.is_empty() {
             return None;
         }
-        let rows = &self.tables().torch;
-        let range = match (rows.first(), rows.last()) {
-            (Some(first), Some(last)) => {
-                format!("the known versions are {} to {}; ", first.torch, last.torch)
-            }
+        let listed = self.tables().torch.iter().map(|row| &row.torch);
+        let known: BTreeSet<Version> = listed.filter_map(|text| text.parse().ok()).collect();
+        let range = match (known.first(), known.last()) {
+            (Some(first), Some(last)) => format!("the known versions are {first} to {last}; "),
             _ => String::new(),
         };
         let help = format!("{range}`rock-matrix compat list torch` shows them");
@@ -127,7 +126,7 @@ fn bad_value(argument: &str, message: String) -> Diagnostic {
 fn unknown_target(target: &GfxTarget, known: &BTreeSet<String>) -> Diagnostic {
     let processor = target.processor();
     let near = nearest_few(processor, known.iter().map(String::as_str));
-    // The first digit of a processor is its generation.
+    // `gfx9` for gfx942, and `gfx1` for gfx1100.
     let generation = processor.get(..4).unwrap_or(processor);
     let is_related = |name: &&String| name.starts_with(generation) && !name.contains('-');
     let related: Vec<String> = known.iter().filter(is_related).cloned().collect();

@@ -1,6 +1,6 @@
 //! Numbers in messages.
 
-/// Returns a number with its noun: `1 job`, `2 jobs`. The plural of the noun must end in `s`.
+/// Returns a number with its noun: `1 job`, `2 jobs`. The plural is the noun with an `s`.
 ///
 /// ```
 /// assert_eq!(rock_diagnostic::counted(1_u64, "job"), "1 job");

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use rock_diagnostic::nearest::{nearest, with_nearest};
-use rock_diagnostic::{Diagnostic, Location, Severity};
+use rock_diagnostic::{Diagnostic, Location, Severity, shell_quoted};
 use rock_names::{Age, YankSelection, YankSelectionError, YankSelector};
 use rock_plan::codes::release::BAD_YANK_RULE;
 use rock_plan::config::MatrixConfig;
@@ -37,7 +37,7 @@ impl YankRuleSet {
     /// # Errors
     /// The text is not a selection.
     pub fn add_yank(&mut self, text: &str) -> Result<(), Diagnostic> {
-        let selection: YankSelection = text.parse().map_err(|error| invalid(&error, text))?;
+        let selection: YankSelection = text.parse().map_err(|error| invalid_yank(&error, text))?;
         self.add_selection(
             selection,
             Location::Argument(text.to_owned()),
@@ -51,7 +51,7 @@ impl YankRuleSet {
     /// # Errors
     /// The text is not a selector.
     pub fn add_unyank(&mut self, text: &str) -> Result<(), Diagnostic> {
-        let selector: YankSelector = text.parse().map_err(|error| invalid(&error, text))?;
+        let selector: YankSelector = text.parse().map_err(|error| invalid_unyank(&error, text))?;
         self.selectors.push(LocatedSelector {
             selector: selector.clone(),
             location: Location::Argument(text.to_owned()),
@@ -117,12 +117,25 @@ impl YankRuleSet {
     }
 }
 
-fn invalid(error: &YankSelectionError, text: &str) -> Diagnostic {
-    Diagnostic::new(&BAD_YANK_RULE, error.to_string())
-        .at(Location::Argument(text.to_owned()), "")
-        .help(
-            "write it like `flash-attn<2.6`, with a reason after a colon: `'flash-attn<2.6: superseded'`",
-        )
+fn invalid_yank(error: &YankSelectionError, text: &str) -> Diagnostic {
+    invalid_rule(error, text).help(
+        "write it like `flash-attn<2.6`, with a reason after a colon: `'flash-attn<2.6: superseded'`",
+    )
+}
+
+fn invalid_unyank(error: &YankSelectionError, text: &str) -> Diagnostic {
+    let error = invalid_rule(error, text);
+    match text.split_once(": ") {
+        Some((selector, _)) => error.help(format!(
+            "`index unyank` takes no reason: use `{}`",
+            shell_quoted(selector)
+        )),
+        None => error.help("write it like `flash-attn<2.6`"),
+    }
+}
+
+fn invalid_rule(error: &YankSelectionError, text: &str) -> Diagnostic {
+    Diagnostic::new(&BAD_YANK_RULE, error.to_string()).at(Location::Argument(text.to_owned()), "")
 }
 
 /// Returns the diagnostic for a selector that matches no file, with the names that it could have.

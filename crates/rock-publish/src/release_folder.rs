@@ -41,9 +41,11 @@ pub struct ReleaseFolder {
     assets: Vec<LocalAsset>,
 }
 
-/// Permission to replace the directory of a release: holds its lock until it is dropped.
+/// Permission to replace the directory of a release: holds its lock until it is dropped. If its
+/// parent does not exist yet, the directory is locked when it is written.
 #[derive(Debug)]
 pub struct ReleaseLock {
+    path: PathBuf,
     swap: DirectorySwap,
 }
 
@@ -80,7 +82,11 @@ impl ReleaseFolder {
         sink: &mut Sink,
     ) -> Result<(Self, ReleaseLock), Diagnostics> {
         let swap = lock_for_replacement(path, on_wait)?;
-        Ok((Self::open(path, compat, sink)?, ReleaseLock { swap }))
+        let lock = ReleaseLock {
+            path: path.to_owned(),
+            swap,
+        };
+        Ok((Self::open(path, compat, sink)?, lock))
     }
 
     /// Reads the directory. Invalid assets go to the sink and are left out.
@@ -183,7 +189,7 @@ impl ReleaseFolder {
         edits
     }
 
-    /// Writes the release and replaces the directory with it. `assets` has the path of each asset.
+    /// Writes the release and replaces the locked directory with it. `assets` has the path of each asset.
     ///
     /// # Errors
     /// Something cannot be written, the directory was changed after it was read, or a signal was
@@ -198,8 +204,8 @@ impl ReleaseFolder {
         signals: &Signals,
     ) -> Result<(), ReleaseFolderError> {
         let staging = lock.swap.stage().map_err(|error| not_replaceable(&error))?;
-        // A directory without a parent is locked only now.
-        if self.is_changed().map_err(machine_error)? {
+        // The parent did not exist when the directory was read, so it is locked only now.
+        if self.differs_from(&lock.path).map_err(machine_error)? {
             return Err(self.changed_error().into());
         }
         let writer = ReleaseWriter {
@@ -228,9 +234,9 @@ impl ReleaseFolder {
         writer.commit()
     }
 
-    /// Whether the directory has other files than when it was read.
-    fn is_changed(&self) -> Result<bool, FileError> {
-        let listing = list_files(&self.path)?.unwrap_or_default();
+    /// Whether a directory has files with other names or sizes than this one when it was read.
+    fn differs_from(&self, path: &Path) -> Result<bool, FileError> {
+        let listing = list_files(path)?.unwrap_or_default();
         let read = self.files.iter().map(|file| (&file.name, file.size_bytes));
         Ok(!listing.iter().map(|(name, size)| (name, *size)).eq(read))
     }

@@ -200,16 +200,16 @@ impl ReleaseInventory {
     }
 }
 
-/// Returns the hint that publishes the wheels of a directory as a release with this tag, to another
-/// directory: a release with a tag is in a subdirectory, and a release cannot contain another one.
+/// Returns the hint that publishes the wheels of a directory as a release with this tag, to a
+/// directory next to it: a release with a tag is in a subdirectory, and a release cannot contain
+/// another one.
 fn publish_with_tag(folder: &Path, tag: &str) -> String {
-    let parent = if folder.starts_with("releases") {
-        "tagged-releases"
-    } else {
-        "releases"
+    let parent = match folder.file_name() {
+        Some(name) => folder.with_file_name(format!("{}-tagged", name.display())),
+        None => PathBuf::from("../releases"),
     };
-    let folder = folder.display().to_string();
-    let words = ["publish", &folder, "--out", parent, "--tag", tag];
+    let (folder, parent) = (folder.display().to_string(), parent.display().to_string());
+    let words = ["publish", &folder, "--out", &parent, "--tag", tag];
     format!(
         "publish its wheels with the tag, with `rock-matrix {}`, and pass `--published {parent}`",
         shell_line(words)
@@ -279,10 +279,11 @@ mod tests {
         );
         assert_eq!(
             help(untagged, "./release"),
-            "publish its wheels with the tag, with `rock-matrix publish ./release --out releases \
-             --tag v1`, and pass `--published releases`"
+            "publish its wheels with the tag, with `rock-matrix publish ./release --out \
+             ./release-tagged --tag v1`, and pass `--published ./release-tagged`"
         );
-        assert!(help(untagged, "releases").contains(" --out tagged-releases --tag v1`"));
+        assert!(help(untagged, "/a/releases").contains(" --out /a/releases-tagged --tag v1`"));
+        assert!(help(untagged, ".").contains(" --out ../releases --tag v1`"));
         let tagged = r#"[{"tag_name": "nightly-1"}, {"tag_name": "nightly-2"}]"#;
         assert_eq!(
             help(tagged, "release"),

@@ -1,7 +1,7 @@
 //! Search paths through which libraries find those of the core package.
 
 /// Returns the search path for a file at `path` of its package: the entries of `had`, then each of
-/// `directorys` in the package directory `core`, which is next to the file's own package directory.
+/// `directories` in the package directory `core`, which is next to the file's own package directory.
 /// Duplicate entries are removed.
 pub fn search_path(path: &str, had: Option<&str>, core: &str, directories: &[String]) -> String {
     let up = up(path);

@@ -65,6 +65,11 @@ pub(super) const FOREIGN_OPTIONS: &[(&str, &[&str], &str)] = &[
     ),
     (
         "plan",
+        &["--torch", "--rocm", "--python", "--backend"],
+        "`--only AXIS=VALUE` keeps the jobs with a value, and `--axis AXIS=VALUES` plans other values",
+    ),
+    (
+        "plan",
         &["--filter", "--select", "--job"],
         "`--only AXIS=VALUE` selects jobs",
     ),

@@ -75,7 +75,8 @@ pub fn wheel(name: &str, text: &str) -> Vec<u8> {
         let kind = match kind {
             "local" => LOCAL,
             "central" => CENTRAL,
-            _ => END,
+            "end" => END,
+            other => panic!("no record of a zip archive is called `{other}`"),
         };
         bytes = patched(&bytes, kind, at.parse().unwrap(), &hex(with));
     }

@@ -72,7 +72,8 @@ impl std::fmt::Display for RequirementDifference {
     }
 }
 
-/// Reads the releases of torch, starting with the oldest one in the table, without prereleases.
+/// Reads the newest releases of torch that are not older than the table, at most 60, without
+/// prereleases.
 /// `root` is the URL of a server with PyPI's JSON API without a trailing slash.
 ///
 /// # Errors

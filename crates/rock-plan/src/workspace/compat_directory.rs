@@ -55,7 +55,13 @@ fn read_tables(directory: &Path) -> Result<(CompatTables, RowPlaces), Diagnostic
         );
     }
     for path in files {
-        let text = sys::read_text(&path, MAX_TABLE_FILE_BYTES).map_err(input_error)?;
+        let text = match sys::read_text(&path, MAX_TABLE_FILE_BYTES) {
+            Ok(text) => text,
+            Err(error) => {
+                sink.push(error.into());
+                continue;
+            }
+        };
         let source = SourceText::new(path.display().to_string(), text);
         let Some(node) = yaml::parse(&source, &mut sink) else {
             continue;

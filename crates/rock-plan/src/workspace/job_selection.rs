@@ -174,6 +174,9 @@ impl JobSelection {
             };
             jobs.extend(find_recipes(saved_jobs, &recipes, sink)?);
         }
+        if sink.has_errors() {
+            return Err(SelectionError::InSink(ExitClass::Input));
+        }
         Ok(Self {
             plan,
             jobs,
@@ -188,10 +191,17 @@ impl JobSelection {
         sink: &mut Sink,
     ) -> Result<Self, SelectionError> {
         let recipes = options.directories().read_recipes(&[], sink)?;
-        let Some(recipe) = recipes.known(name) else {
-            let place = Location::Argument("--recipe".to_owned());
-            sink.push(recipes.unknown(name).at(place, ""));
-            return Err(SelectionError::InSink(ExitClass::Usage));
+        let recipe = match recipes.whole(name) {
+            Some(Ok(recipe)) => recipe,
+            Some(Err(error)) => {
+                sink.push(error);
+                return Err(SelectionError::InSink(ExitClass::Input));
+            }
+            None => {
+                let place = Location::Argument("--recipe".to_owned());
+                sink.push(recipes.unknown(name).at(place, ""));
+                return Err(SelectionError::InSink(ExitClass::Usage));
+            }
         };
         let source = matrix_of_settings(&recipe, settings).map_err(|errors| {
             sink.extend(errors);

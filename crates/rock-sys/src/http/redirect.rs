@@ -19,7 +19,7 @@ pub enum RedirectError {
         /// The cause.
         reason: String,
     },
-    /// The location is not encrypted, but the request was.
+    /// The request was encrypted, and the location is not an https URL.
     #[error("the redirect to `{0}` is not encrypted")]
     Unencrypted(Url),
 }
