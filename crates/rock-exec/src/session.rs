@@ -429,13 +429,13 @@ mod tests {
         let bench = Bench::new();
         let steps = [
             step("a", "echo a >>order"),
-            step("b", "echo b >>order; [ -e mended ]"),
+            step("b", "echo b >>order; [ -e fixed ]"),
             step("c", "echo c >>order"),
         ];
         let (built, ran) = bench.build(BuildStart::Auto, &steps, &[]);
         assert_eq!(built.unwrap().record.outcome, BuildOutcome::Failed);
         assert_eq!(ran, ["a", "b"]);
-        sys::write_atomic(&bench.directory().path().join("mended"), b"").unwrap();
+        sys::write_atomic(&bench.directory().path().join("fixed"), b"").unwrap();
         let (built, ran) = bench.build(BuildStart::Auto, &steps, &[]);
         assert_eq!(
             (built.unwrap().record.outcome, ran.join(" ").as_str()),
@@ -534,7 +534,7 @@ mod tests {
         };
         let steps = |script: &str| {
             [
-                step("a", "[ -e mended ] || exit 7"),
+                step("a", "[ -e fixed ] || exit 7"),
                 step("b", "true"),
                 last(script),
             ]
@@ -548,7 +548,7 @@ mod tests {
             );
             assert_eq!(built.record.stages[1].state, StageState::Waiting);
         }
-        sys::write_atomic(&bench.directory().path().join("mended"), b"").unwrap();
+        sys::write_atomic(&bench.directory().path().join("fixed"), b"").unwrap();
         assert_eq!(
             bench.build(BuildStart::Auto, &steps("true"), &[]).1,
             ["a", "b", "last"]

@@ -76,6 +76,13 @@ fn codes(diagnostics: &[Diagnostic]) -> Vec<&'static str> {
         .collect()
 }
 
+/// Writes a wheel below a directory and reads it.
+fn demo_assets(directory: &Path) -> Vec<LocalAsset> {
+    let dist = directory.join("dist");
+    write_wheel(&dist, "demo");
+    read(&dist, &DigestCache::empty())
+}
+
 /// The steps of a publish to a directory.
 struct Publish<'a> {
     folder: &'a Path,
@@ -83,7 +90,16 @@ struct Publish<'a> {
     difference: OnDifference,
 }
 
-impl Publish<'_> {
+impl<'a> Publish<'a> {
+    /// Publishes these files, and refuses to replace files that differ.
+    fn new(folder: &'a Path, assets: &'a [LocalAsset]) -> Self {
+        Self {
+            folder,
+            assets,
+            difference: OnDifference::Refuse,
+        }
+    }
+
     /// Returns the opened directory, its next contents and the edits, and the codes of what was
     /// reported.
     fn prepare(
@@ -134,11 +150,7 @@ fn a_release_is_written_once_and_its_manifest_replaces_reading() {
     let (dist, folder) = (temporary.path().join("dist"), temporary.path().join("v1"));
     write_wheel(&dist, "demo");
     let assets = read(&dist, &DigestCache::empty());
-    let publish = Publish {
-        folder: &folder,
-        assets: &assets,
-        difference: OnDifference::Refuse,
-    };
+    let publish = Publish::new(&folder, &assets);
     let text = publish.run(&Signals::default()).unwrap();
     assert!(text.contains(&format!("  + {WHEEL}\n")), "{text}");
     assert!(text.contains("rocm6.2-torch2.5/"), "{text}");
@@ -169,11 +181,7 @@ fn a_signal_or_other_bytes_leave_the_release_unchanged() {
     let (dist, folder) = (temporary.path().join("dist"), temporary.path().join("v1"));
     write_wheel(&dist, "demo");
     let assets = read(&dist, &DigestCache::empty());
-    let mut publish = Publish {
-        folder: &folder,
-        assets: &assets,
-        difference: OnDifference::Refuse,
-    };
+    let mut publish = Publish::new(&folder, &assets);
     let signals = Signals::default();
     signals.raise(StopSignal::Terminate);
     assert!(matches!(
@@ -201,14 +209,9 @@ fn a_signal_or_other_bytes_leave_the_release_unchanged() {
 #[test]
 fn a_release_is_written_only_under_its_lock() {
     let temporary = tempfile::tempdir().unwrap();
-    let (dist, folder) = (temporary.path().join("dist"), temporary.path().join("v1"));
-    write_wheel(&dist, "demo");
-    let assets = read(&dist, &DigestCache::empty());
-    let publish = Publish {
-        folder: &folder,
-        assets: &assets,
-        difference: OnDifference::Refuse,
-    };
+    let assets = demo_assets(temporary.path());
+    let folder = temporary.path().join("v1");
+    let publish = Publish::new(&folder, &assets);
     let ((opened, lock), release, edits, _) = publish.prepare();
     let other = std::thread::scope(|scope| {
         let (sender, receiver) = std::sync::mpsc::channel();
@@ -237,15 +240,9 @@ fn a_release_is_written_only_under_its_lock() {
 #[test]
 fn two_first_runs_in_a_new_directory_do_not_overwrite_each_other() {
     let temporary = tempfile::tempdir().unwrap();
-    let dist = temporary.path().join("dist");
+    let assets = demo_assets(temporary.path());
     let folder = temporary.path().join("new/v1");
-    write_wheel(&dist, "demo");
-    let assets = read(&dist, &DigestCache::empty());
-    let publish = Publish {
-        folder: &folder,
-        assets: &assets,
-        difference: OnDifference::Refuse,
-    };
+    let publish = Publish::new(&folder, &assets);
     let ((opened, lock), release, edits, _) = publish.prepare();
     publish.run(&Signals::default()).unwrap();
     let (transfer, signals) = (FileTransfer::Copy, Signals::default());

@@ -1,16 +1,16 @@
 //! Sessions at a terminal: a folder of described files, commands, and everything that they write.
 //!
 //! ```text
-//! What the session is about.
+//! A description of the session.
 //!
 //! --- m.yaml
 //! the text of the file, up to the next section
 //!
 //! --- demo-1.0-py3-none-any.whl
-//! what is special about the wheel; see `described`
+//! the properties of the wheel; see `described`
 //!
 //! $ rock-matrix check m.yaml
-//! what the command writes, on standard output and error as they come
+//! the output of the command: standard output and error, in order
 //! exit 1
 //! ```
 //!
@@ -35,7 +35,7 @@ use regex::Regex;
 use super::project::{copy_tree, path_with_program};
 use super::{Project, described};
 
-/// What git and others read, so that commits have the same hashes everywhere.
+/// Environment variables that make commits and messages the same on every machine.
 const VARIABLES: [(&str, &str); 13] = [
     ("LC_ALL", "C.UTF-8"),
     ("TZ", "UTC"),
@@ -89,6 +89,10 @@ impl<'t> Session<'t> {
         for command in &self.commands {
             let _ = writeln!(text, "$ {command}");
             let (written, code) = scene.run(command);
+            assert!(
+                !written.lines().any(|line| line.starts_with("$ ")),
+                "`{command}` prints a line that would be read as a command: {written}"
+            );
             text.push_str(&written);
             if !written.is_empty() && !written.ends_with('\n') {
                 text.push('\n');
