@@ -7,7 +7,7 @@ import statistics
 import subprocess
 import time
 
-RECIPE = 'recipe: 1\nname: bench\ndistribution: bench\nsteps:\n  - stage: build\n    argv: ["true"]\n'
+RECIPE = 'recipe: 1\nname: bench\ndistribution: bench\nsteps:\n  - stage: build\n    argv: ["true"]\ncollect: {wheels: "dist/*.whl"}\n'
 
 
 def arguments(text, rounds):

@@ -7,6 +7,7 @@ use clap::builder::{StyledStr, Styles};
 use clap::{Arg, Command};
 
 use super::{Exit, Shell, suggestions};
+use crate::config::recipe;
 use crate::diagnostic::nearest::nearest;
 
 #[derive(Debug, clap::Args)]
@@ -14,9 +15,11 @@ use crate::diagnostic::nearest::nearest;
 Examples:
   rock-matrix help wheel repair   all options of `wheel repair`
   rock-matrix help global         options that every command has
-  rock-matrix help config         the project file and environment variables")]
+  rock-matrix help config         the project file and environment variables
+  rock-matrix help recipes        the format of recipes, with an example")]
 pub(super) struct Args {
-    /// A command, `global` for the options that every command has, or `config` for defaults
+    /// A command, `global` for the options that every command has, `config` for defaults, or
+    /// `recipes` for the format of recipes
     #[arg(value_name = "COMMAND")]
     topic: Vec<String>,
     /// List all commands
@@ -64,7 +67,7 @@ const fn advanced(name: &'static str, commands: &'static [&'static str]) -> Comm
 }
 
 /// Topics that are not commands.
-const TOPICS: [&str; 2] = ["global", "config"];
+const TOPICS: [&str; 3] = ["global", "config", "recipes"];
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
@@ -73,6 +76,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         _ if args.all => shell.print(&all_commands()),
         ["global"] => shell.print(&global_options()),
         ["config"] => shell.print(CONFIGURATION),
+        ["recipes"] => shell.print(&recipe_format()),
         _ => {
             let words: Vec<OsString> = std::iter::once("rock-matrix")
                 .chain(topic)
@@ -223,6 +227,33 @@ fn global_options() -> String {
         .to_string()
 }
 
+/// Returns the text of `help recipes`: the recipe of `recipe new`, and the commands for recipes.
+fn recipe_format() -> String {
+    let example: String = recipe::starter("my-kernels")
+        .lines()
+        .map(|line| format!("  {line}\n"))
+        .collect();
+    format!("{RECIPES}\n{example}\n{RECIPE_COMMANDS}")
+}
+
+/// The first paragraph of `help recipes`.
+const RECIPES: &str = "\
+A recipe is a YAML file that describes how a distribution is built: its sources, the steps in order,
+and the wheels to collect. A matrix file selects it with `recipe: NAME`. A whole recipe:
+";
+
+/// The end of `help recipes`.
+const RECIPE_COMMANDS: &str = "\
+`{{ }}` inserts values of the job; docs/recipes.md describes them, and all keys. A recipe is found
+in matrices/recipes or --recipes DIR, among the files on the command line, or in the program.
+
+  rock-matrix recipe new NAME    write this recipe to matrices/recipes/NAME.yaml
+  rock-matrix recipe list        list all recipes
+  rock-matrix recipe show NAME   show the variables and stages of a recipe
+  rock-matrix check              check recipes for all jobs of the matrix files
+  rock-matrix render recipe JOB  print the steps of a job with all values filled in
+";
+
 /// The text of `help config`.
 const CONFIGURATION: &str = "\
 Defaults of options are read from rock-matrix.toml, or from [tool.rock-matrix] in pyproject.toml:
@@ -334,6 +365,14 @@ mod tests {
             let usage = usage(&root, &[name.to_owned()]);
             assert_eq!(usage, format!("Usage: rock-matrix {name} {expected}"));
         }
+    }
+
+    #[test]
+    fn the_topic_of_recipes_fits_on_one_screen() {
+        let text = super::recipe_format();
+        assert!(text.lines().count() <= 40, "{text}");
+        let is_wide = |line: &&str| line.chars().count() > 100;
+        assert_eq!(text.lines().find(is_wide), None);
     }
 
     /// One screen has 40 lines of 100 columns.

@@ -178,7 +178,7 @@ enum Command {
     Plan(plan::Args),
     /// Publish wheels as a GitHub release, or to a directory with an index
     Publish(publish::Args),
-    /// List recipes and show their variables
+    /// List, show and create recipes
     Recipe(recipe::Args),
     /// Check and prune releases on GitHub
     Release(release::Args),

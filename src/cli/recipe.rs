@@ -3,14 +3,19 @@
 use super::completed_value::{self, CompletedValue};
 use super::wheel::fail;
 use super::{Exit, Format, OutputFormat, Shell};
-use crate::config::recipe::RecipeOverview;
-use crate::diagnostic::Sink;
+use crate::codes::host;
+use crate::config::recipe::{self, RecipeOverview};
+use crate::config::syntax::is_name;
+use crate::diagnostic::{Diagnostic, Diagnostics, ExitClass, Sink, shell_quoted};
+use crate::sys;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   rock-matrix recipe list             list all recipes
-  rock-matrix recipe show flash-attn  show the variables of a recipe")]
+  rock-matrix recipe show flash-attn  show the variables of a recipe
+  rock-matrix recipe new my-kernels   write a recipe to start from
+  rock-matrix help recipes            explain the format of recipes")]
 pub(super) struct Args {
     #[command(subcommand)]
     command: Command,
@@ -30,6 +35,16 @@ Examples:
   rock-matrix recipe show flash-attn
   rock-matrix recipe show mine --recipes own  a recipe in the directory own")]
     Show(ShowArgs),
+    /// Write a recipe to start from
+    ///
+    /// The recipe builds the Python project in the working directory, and its comments explain the
+    /// keys. It is written to `matrices/recipes`, whose recipes are used without an option, or to
+    /// the directory of --recipes. Never overwrites an existing file.
+    #[command(after_help = "\
+Examples:
+  rock-matrix recipe new my-kernels                write matrices/recipes/my-kernels.yaml
+  rock-matrix recipe new my-kernels --recipes own  write own/my-kernels.yaml")]
+    New(NewArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -47,54 +62,115 @@ struct ShowArgs {
     format: OutputFormat,
 }
 
+#[derive(Debug, clap::Args)]
+struct NewArgs {
+    /// Name of the recipe, usually that of the distribution it builds
+    #[arg(value_parser = recipe_name)]
+    name: String,
+}
+
+/// Reads the name of a recipe.
+fn recipe_name(text: &str) -> Result<String, String> {
+    if is_name(text) {
+        Ok(text.to_owned())
+    } else {
+        Err("a name has lower-case letters, digits and `-`".to_owned())
+    }
+}
+
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
-    // A recipe that cannot be read would also be reported as unknown.
-    let (recipes, warnings) = match shell.directories.load_recipes() {
-        Ok(loaded) => loaded,
-        Err(errors) => return fail(shell, &errors),
+    match &args.command {
+        Command::List(args) => list(args, shell),
+        Command::Show(args) => show(args, shell),
+        Command::New(args) => create(args, shell),
+    }
+}
+
+fn list(args: &ListArgs, shell: &Shell) -> Exit {
+    let overviews = match load_overviews(None, shell) {
+        Ok(overviews) => overviews,
+        Err(exit) => return exit,
     };
+    if args.format.get() == Format::Json {
+        return shell.print(&format!(
+            "{}\n",
+            serde_json::json!({"version": 1, "recipes": overviews})
+        ));
+    }
+    let width = overviews
+        .iter()
+        .map(|overview| overview.name.len())
+        .max()
+        .unwrap_or_default();
+    let line = |one: &RecipeOverview| format!("{:<width$}  {}\n", one.name, one.summary());
+    shell.print(&overviews.iter().map(line).collect::<String>())
+}
+
+fn show(args: &ShowArgs, shell: &Shell) -> Exit {
+    let overviews = match load_overviews(Some(&args.name), shell) {
+        Ok(overviews) => overviews,
+        Err(exit) => return exit,
+    };
+    let Some(overview) = overviews.first() else {
+        return Exit::Fault;
+    };
+    shell.print(&match args.format.get() {
+        Format::Human => overview.to_string(),
+        Format::Json => format!(
+            "{}\n",
+            serde_json::json!({"version": 1, "recipe": overview})
+        ),
+    })
+}
+
+/// Loads the overview of one recipe, or of all.
+///
+/// # Errors
+/// The exit code of the command, after reporting the errors.
+fn load_overviews(name: Option<&str>, shell: &Shell) -> Result<Vec<RecipeOverview>, Exit> {
+    // A recipe that cannot be read would also be reported as unknown.
+    let (recipes, warnings) = shell
+        .directories
+        .load_recipes()
+        .map_err(|errors| fail(shell, &errors))?;
     let mut sink = Sink::new();
     sink.extend(warnings);
-    let names = match &args.command {
-        Command::List(_) => recipes.names(),
-        Command::Show(show) => vec![show.name.as_str()],
-    };
-    let overviews = match recipes.overviews(names) {
-        Ok(overviews) => overviews,
+    let names = name.map_or_else(|| recipes.names(), |name| vec![name]);
+    match recipes.overviews(names) {
+        Ok(overviews) => {
+            shell.report(&sink.finish());
+            Ok(overviews)
+        }
         Err(errors) => {
             let exit_class = errors.exit_class();
             sink.extend(errors);
             shell.report(&sink.finish());
-            return exit_class.into();
-        }
-    };
-    shell.report(&sink.finish());
-    match &args.command {
-        Command::List(list) if list.format.get() == Format::Json => shell.print(&format!(
-            "{}\n",
-            serde_json::json!({"version": 1, "recipes": overviews})
-        )),
-        Command::List(_) => {
-            let width = overviews
-                .iter()
-                .map(|overview| overview.name.len())
-                .max()
-                .unwrap_or_default();
-            let line = |one: &RecipeOverview| format!("{:<width$}  {}\n", one.name, one.summary());
-            shell.print(&overviews.iter().map(line).collect::<String>())
-        }
-        Command::Show(show) => {
-            let Some(overview) = overviews.first() else {
-                return Exit::Fault;
-            };
-            shell.print(&match show.format.get() {
-                Format::Human => overview.to_string(),
-                Format::Json => format!(
-                    "{}\n",
-                    serde_json::json!({"version": 1, "recipe": overview})
-                ),
-            })
+            Err(exit_class.into())
         }
     }
+}
+
+fn create(args: &NewArgs, shell: &Shell) -> Exit {
+    let path = shell.directories.recipe_path(&args.name);
+    if sys::exists(&path) {
+        let message = format!("`{}` already exists", path.display());
+        let error = Diagnostic::new(&host::CANNOT_WRITE_FILE, message)
+            .help("edit the file, or choose another name");
+        return fail(
+            shell,
+            &Diagnostics::from(error).exits_with(ExitClass::Input),
+        );
+    }
+    if let Err(error) = sys::write_atomic(&path, recipe::starter(&args.name).as_bytes()) {
+        shell.report(&[error.into()]);
+        return Exit::Machine;
+    }
+    shell.say(&format!("wrote {}", path.display()));
+    shell.say(&format!(
+        "next: edit it, then `rock-matrix check {}`; a matrix file uses it with `recipe: {}`",
+        shell_quoted(&path),
+        args.name
+    ));
+    Exit::Done
 }

@@ -83,6 +83,10 @@ Examples:
     )]
     Script(Options),
     /// Print the steps of a job with all values filled in
+    ///
+    /// The output is YAML with the resolved stages, commands and variables of the build, and the
+    /// files that it collects. It is not a recipe; `rock-matrix help recipes` explains the format
+    /// of recipes.
     #[command(after_help = "\
 Examples:
   rock-matrix render recipe JOB                      print the steps of one job

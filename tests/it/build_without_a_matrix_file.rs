@@ -118,6 +118,6 @@ fn an_unknown_recipe_is_a_usage_error() {
     insta::assert_snapshot!(run.exits(2).stderr, @r"
     error[P015 unknown-recipe]: there is no recipe `flash-atn`; did you mean `flash-attn`?
     --> argument `--recipe`
-    help: `rock-matrix recipe list` shows all recipes; `--recipes DIR` adds your own
+    help: `rock-matrix recipe list` shows all recipes; `rock-matrix recipe new NAME` creates one
     ");
 }

@@ -128,7 +128,7 @@ fn a_fault_is_not_reported_by_its_consequence() {
     let project = Project::new()
         .file("axis.yaml", &format!("{HEAD}{}", AXES.replace("axes:", "axis:")))
         .file("m.yaml", "version: 1\ndistribution: mine\nrecipe: mine\naxes: {mine: [\"1.0\"], python: [\"3.12\"]}\n")
-        .file("r/mine.yaml", "recipe: 1\nname: mine\nbackend: {}\nsteps:\n  - {stage: build, argv: [\"true\"]}\n");
+        .file("r/mine.yaml", "recipe: 1\nname: mine\nbackend: {}\nsteps:\n  - {stage: build, argv: [\"true\"]}\ncollect: {wheels: \"dist/*.whl\"}\n");
     let codes = |words: &[&str]| {
         let said = project.run(words).exits(1).stderr;
         let lines = said
@@ -145,7 +145,7 @@ fn a_fault_is_not_reported_by_its_consequence() {
 /// The script that a rendered command of a container needs is written by the command above it.
 #[test]
 fn the_hint_in_a_rendered_command_writes_the_script() {
-    let recipe = "recipe: 1\nname: mine\nvars: {a: b}\nsteps:\n  - {stage: build, argv: [echo, \"{{ vars.a }}\"]}\n";
+    let recipe = "recipe: 1\nname: mine\nvars: {a: b}\nsteps:\n  - {stage: build, argv: [echo, \"{{ vars.a }}\"]}\ncollect: {wheels: \"dist/*.whl\"}\n";
     let matrix = "version: 1\ndistribution: mine\nrecipe: mine\nrunner: self-hosted\nimage: x/y:1\naxes: {mine: [\"1.0\"], python: [\"3.12\"], rocm: [\"6.2\"]}\n";
     let project = Project::new()
         .file("m.yaml", matrix)

@@ -593,7 +593,7 @@ fn free_threaded_pythons_are_built_only_where_asked_for_and_listed() {
 
 #[test]
 fn an_abi3_backend_builds_one_python_and_covers_the_others() {
-    let recipe = "recipe: 1\nname: abi3\nbackends:\n  default: {collapse: [python], tag: cp310-abi3}\nsteps:\n  - {stage: build, argv: [\"true\"]}\n";
+    let recipe = "recipe: 1\nname: abi3\nbackends:\n  default: {collapse: [python], tag: cp310-abi3}\nsteps:\n  - {stage: build, argv: [\"true\"]}\ncollect: {wheels: \"dist/*.whl\"}\n";
     let text = "version: 1\ndistribution: demo\nrecipe: abi3\naxes:\n  demo: [\"1.0\"]\n  python: [\"3.12\", \"3.10\", \"3.11\"]\n  rocm: [\"7.2\"]\n";
     let project = Project::new()
         .file("m.yaml", text)
@@ -717,7 +717,7 @@ fn shards_hold_at_most_256_jobs_and_join_to_the_plan() {
 
 /// A project with so many jobs, `m.yaml`, of a recipe in `r` that builds nothing.
 fn many(jobs: usize) -> Project {
-    let recipe = "recipe: 1\nname: many\nsteps:\n  - {stage: build, argv: [\"true\"]}\n";
+    let recipe = "recipe: 1\nname: many\nsteps:\n  - {stage: build, argv: [\"true\"]}\ncollect: {wheels: \"dist/*.whl\"}\n";
     let versions: Vec<String> = (0..jobs).map(|n| format!("\"1.{n}\"")).collect();
     let text = format!(
         "version: 1\ndistribution: many\nrecipe: many\ngfx: [gfx942]\naxes:\n  many: [{}]\n  python: [\"3.12\"]\n  rocm: [\"7.2\"]\n",
@@ -879,7 +879,7 @@ fn legs_are_told_of_before_they_lose_what_a_workflow_may_read() {
 
 #[test]
 fn five_thousand_jobs_still_make_valid_outputs_and_too_many_say_why_not() {
-    let recipe = "recipe: 1\nname: many\nsteps:\n  - {stage: build, argv: [\"true\"]}\n";
+    let recipe = "recipe: 1\nname: many\nsteps:\n  - {stage: build, argv: [\"true\"]}\ncollect: {wheels: \"dist/*.whl\"}\n";
     let text = |versions: usize| {
         let versions: Vec<String> = (0..versions).map(|n| format!("\"1.{n}\"")).collect();
         format!(

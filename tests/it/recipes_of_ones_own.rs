@@ -6,7 +6,7 @@ use crate::support::hostile::{Bounds, bounded};
 const MATRIX: &str = "version: 1\ndistribution: mine\nrecipe: mine\naxes: {python: [\"3.12\"], rocm: [\"7.14.0\"]}\nunknown: lenient\n\
     gfx: [gfx942]\ntorch-from: host\npython-from: host\n";
 const RECIPE: &str = "recipe: 1\nname: mine\nversion-from: build\nsources: {mine: {path: tree}}\nsteps:\n  - use: rocm-sdk\n  - {stage: \
-    build, cwd: src/mine, argv: [make]}\n";
+    build, cwd: src/mine, argv: [make]}\nleaves: tree\n";
 
 fn stages(project: &Project, files: &[&str]) -> Vec<String> {
     let words = [&["render", "recipe"], files, &["--engine", "local"]].concat();
@@ -24,7 +24,7 @@ fn sixty_thousand_faults_of_a_recipe_take_seconds() {
         .map(|n| format!("  - {{file: a, find: b, replace: '\\q{n:06}'}}\n"))
         .collect();
     let recipe = format!(
-        "recipe: 1\nname: mine\nsteps:\n  - {{stage: build, argv: [make]}}\nedits:\n{edits}"
+        "recipe: 1\nname: mine\nsteps:\n  - {{stage: build, argv: [make]}}\nedits:\n{edits}collect: {{wheels: \"dist/*.whl\"}}\n"
     );
     let project = Project::new()
         .file("mine.yaml", &recipe)
@@ -102,7 +102,7 @@ fn a_chain_of_operators_in_a_recipe_is_refused_with_a_diagnostic() {
 
 #[test]
 fn what_a_recipe_uses_may_stand_beside_it() {
-    let used = "recipe: 1\nname: rocm-sdk\nsteps:\n  - {stage: rocm, argv: [\"true\"]}\n";
+    let used = "recipe: 1\nname: rocm-sdk\nsteps:\n  - {stage: rocm, argv: [\"true\"]}\nleaves: tree\n";
     let project = Project::new()
         .file("mine.yaml", RECIPE)
         .file("rocm-sdk.yaml", used)
@@ -116,7 +116,7 @@ fn what_a_recipe_uses_may_stand_beside_it() {
 #[test]
 fn a_shipped_recipe_that_no_longer_fits_what_it_uses_is_told() {
     // `torch-environment` has facts that are asked beside the stage `rocm`.
-    let used = "recipe: 1\nname: rocm-sdk\nsteps:\n  - {stage: sdk, argv: [\"true\"]}\n";
+    let used = "recipe: 1\nname: rocm-sdk\nsteps:\n  - {stage: sdk, argv: [\"true\"]}\nleaves: tree\n";
     let matrix = MATRIX.replace("mine", "torchaudio");
     let project = Project::new()
         .file("rocm-sdk.yaml", used)
@@ -279,7 +279,7 @@ fn one_folder_of_a_repository_is_checked_out_alone() {
 fn keys_of_another_kind_of_source_are_refused() {
     let recipe = |keys: &str| {
         format!(
-            "recipe: 1\nname: mine\nversion-from: build\nsources: {{mine: {{{keys}}}}}\nsteps:\n  - {{stage: build, argv: [make]}}\n"
+            "recipe: 1\nname: mine\nversion-from: build\nsources: {{mine: {{{keys}}}}}\nsteps:\n  - {{stage: build, argv: [make]}}\nleaves: tree\n"
         )
     };
     for (keys, reason) in [
@@ -381,7 +381,7 @@ fn values_in_replacements_of_edits_are_literal() {
 fn replacements_of_edits_with_other_escapes_are_refused() {
     let recipe = |replace: &str| {
         format!(
-            "recipe: 1\nname: mine\nversion-from: build\nsources: {{mine: {{path: tree}}}}\nedits:\n  - file: src/mine/a.txt\n    find: old\n    replace: '{replace}'\nsteps:\n  - {{stage: build, argv: [make]}}\n"
+            "recipe: 1\nname: mine\nversion-from: build\nsources: {{mine: {{path: tree}}}}\nedits:\n  - file: src/mine/a.txt\n    find: old\n    replace: '{replace}'\nsteps:\n  - {{stage: build, argv: [make]}}\nleaves: tree\n"
         )
     };
     let mut told = String::new();
@@ -480,7 +480,7 @@ fn a_variable_that_the_recipe_requires_is_missed_by_check() {
 
 #[test]
 fn a_recipe_of_ones_own_requires_variables_too() {
-    let recipe = "# Builds mine.\nrecipe: 1\nname: mine\nversion-from: build\nrequired-vars: [tree, other]\nvars:\n  # Where it is.\n  tree: here\nsteps:\n  - {stage: build, argv: [make]}\n";
+    let recipe = "# Builds mine.\nrecipe: 1\nname: mine\nversion-from: build\nrequired-vars: [tree, other]\nvars:\n  # Where it is.\n  tree: here\nsteps:\n  - {stage: build, argv: [make]}\nleaves: tree\n";
     let project = Project::new().file("own/mine.yaml", recipe);
     insta::assert_snapshot!(project.run(&["recipe", "show", "mine", "--recipes", "own"]).exits(1).stderr, @r"
     error[B001 bad-recipe]: the required variable `tree` has the default `here`
@@ -503,8 +503,8 @@ fn a_recipe_of_ones_own_requires_variables_too() {
 
 #[test]
 fn variables_of_a_recipe_are_shown_with_meaning_and_default() {
-    let recipe = "# Builds mine. With care.\nrecipe: 1\nname: mine\nversion-from: build\nrequires: [rocm]\nrequired-vars: [tree]\nvars:\n  # Where it is:\n  # a folder.\n  tree: \"\"\n  # How hard.\n  level: \"3\"\nsteps:\n  - {use: small}\n  - {stage: build, argv: [make]}\n";
-    let used = "# Small.\nrecipe: 1\nname: small\nvars:\n  # Of the small one.\n  size: \"1\"\nsteps:\n  - {stage: small, argv: [make]}\n";
+    let recipe = "# Builds mine. With care.\nrecipe: 1\nname: mine\nversion-from: build\nrequires: [rocm]\nrequired-vars: [tree]\nvars:\n  # Where it is:\n  # a folder.\n  tree: \"\"\n  # How hard.\n  level: \"3\"\nsteps:\n  - {use: small}\n  - {stage: build, argv: [make]}\ncollect: {wheels: \"dist/*.whl\"}\n";
+    let used = "# Small.\nrecipe: 1\nname: small\nvars:\n  # Of the small one.\n  size: \"1\"\nsteps:\n  - {stage: small, argv: [make]}\nleaves: tree\n";
     let project = Project::new()
         .file("own/mine.yaml", recipe)
         .file("own/small.yaml", used);
@@ -523,7 +523,12 @@ fn variables_of_a_recipe_are_shown_with_meaning_and_default() {
       size (default: 1)
           Of the small one.
 
-    stages: small, build
+    stages, in order; `rock-matrix build JOB --resume=STAGE` starts at one of them:
+      small  make
+      build  make
+
+    Before these stages, a build prepares Python and torch and copies the sources. After them, it tests
+    the wheel.
     ");
     insta::assert_snapshot!(run(&["show", "mine", "--format", "json"]).exits(0).stdout, @r#"
     {"version":1,"recipe":{"name":"mine","about":"Builds mine. With care.","requires":["rocm"],"backends":[],"variables":[{"name":"tree","meaning":"Where it is: a folder.","default":"","required":true},{"name":"level","meaning":"How hard.","default":"3","required":false},{"name":"size","meaning":"Of the small one.","default":"1","required":false}],"stages":["small","build"]}}
@@ -541,6 +546,64 @@ fn variables_of_a_recipe_are_shown_with_meaning_and_default() {
     );
     insta::assert_snapshot!(run(&["show", "mime"]).exits(2).stderr, @r"
     error[P015 unknown-recipe]: there is no recipe `mime`; did you mean `mine`?
-    help: `rock-matrix recipe list` shows all recipes; `--recipes DIR` adds your own
+    help: `rock-matrix recipe list` shows all recipes; `rock-matrix recipe new NAME` creates one
     ");
+}
+
+const SOURCE_MATRIX: &str = "version: 1\ndistribution: my-kernels\nrecipe: my-kernels\n\
+    axes: {my-kernels: [\"1.0\"], python: [\"3.12\"], rocm: [\"7.14.0\"]}\nunknown: lenient\n\
+    gfx: [gfx942]\ntorch-from: host\npython-from: host\n";
+
+/// The written recipe is valid, is used without an option, and is never overwritten.
+#[test]
+fn a_new_recipe_is_a_valid_file_to_start_from() {
+    let project = Project::new().file("m.yaml", SOURCE_MATRIX);
+    insta::assert_snapshot!(project.run(&["recipe", "new", "my-kernels"]).exits(0).stderr, @r"
+    wrote matrices/recipes/my-kernels.yaml
+    next: edit it, then `rock-matrix check matrices/recipes/my-kernels.yaml`; a matrix file uses it with `recipe: my-kernels`
+    ");
+    project
+        .run(&["check", "matrices/recipes/my-kernels.yaml", "m.yaml"])
+        .exits(0);
+    project.run(&["check", "m.yaml"]).exits(0);
+    let listed = project.run(&["recipe", "list"]).exits(0).stdout;
+    assert!(
+        listed.contains("\nmy-kernels         Builds my-kernels from its source code\n"),
+        "{listed}"
+    );
+    insta::assert_snapshot!(project.run(&["recipe", "new", "my-kernels"]).exits(1).stderr, @r"
+    error[H021 cannot-write-file]: `matrices/recipes/my-kernels.yaml` already exists
+    help: edit the file, or choose another name
+    ");
+    project
+        .run(&["recipe", "new", "other", "--recipes", "own"])
+        .exits(0);
+    assert!(project.has("own/other.yaml"));
+    let refused = project.run(&["recipe", "new", "My Kernels"]).exits(2);
+    assert!(
+        refused
+            .stderr
+            .contains("a name has lower-case letters, digits and `-`"),
+        "{}",
+        refused.stderr
+    );
+}
+
+/// The recipe in `help recipes` is a whole one.
+#[test]
+fn the_recipe_in_the_help_is_valid() {
+    let help = Project::new().run(&["help", "recipes"]).exits(0).stdout;
+    let lines: Vec<&str> = help
+        .lines()
+        .skip_while(|line| !line.starts_with("  # Builds"))
+        .map_while(|line| line.strip_prefix("  "))
+        .collect();
+    let recipe = lines.join("\n") + "\n";
+    assert!(recipe.contains("\nrecipe: 1\n"), "{help}");
+    let project = Project::new()
+        .file("my-kernels.yaml", &recipe)
+        .file("m.yaml", SOURCE_MATRIX);
+    project
+        .run(&["check", "my-kernels.yaml", "m.yaml"])
+        .exits(0);
 }

@@ -36,6 +36,7 @@ steps:
     outputs: {wheel: {glob: "dist/*.whl"}}
   - stage: after
     argv: [bash, -c, "sleep \"$0\"", "{{ vars.seconds }}"]
+leaves: tree
 "#;
 
 fn tiny(word: &str) -> Project {
@@ -76,7 +77,7 @@ fn run(project: &Project, variables: &[(&str, &str)]) -> (Option<i32>, String) {
     (output.status.code(), text)
 }
 
-const JOB: &str = "tiny-1.0-rocm6.2-py3.11";
+const JOB: &str = "tiny-1.0-rocm6.2-py3.11-gfx90a";
 
 fn job_file(project: &Project, path: &str) -> String {
     project.read(&format!(".rock/{JOB}/{path}"))
@@ -123,6 +124,7 @@ steps:
       EMPTY: {append: "-Lx", sep: " "}
       FOLDERS: {prepend: "/a"}
     argv: [bash, -c, "printf '[%s]' \"$LDFLAGS\" \"$CXXFLAGS\" \"$ODD\" \"$EMPTY\" \"$FOLDERS\" >said"]
+leaves: tree
 "#;
     let project = tiny("x").file("recipes/tiny.yaml", recipe);
     let matrix = project.read("m.yaml");
@@ -941,7 +943,7 @@ fn without_a_kind_everything_is_shown_and_nothing_is_written() {
         done.stdout
     );
     assert!(done.stdout.contains(&format!(
-        "\n== {JOB}\n   wheel    tiny-1.0+rocm62-cp311-cp311-linux_x86_64.whl\n"
+        "\n== {JOB}\n   tree     tiny-1.0+rocm62-gfx90a-cp311-linux_x86_64-tree\n"
     )));
     assert!(
         done.stdout.contains("5/6 build") || done.stdout.contains(" build\n"),
@@ -952,10 +954,10 @@ fn without_a_kind_everything_is_shown_and_nothing_is_written() {
 }
 
 #[test]
-fn a_job_is_named_by_id_or_wheel_and_a_wrong_name_has_a_nearest_one() {
+fn a_job_is_named_by_id_or_output_and_a_wrong_name_has_a_nearest_one() {
     let project = tiny("x");
-    let wheel = "tiny-1.0+rocm62-cp311-cp311-linux_x86_64.whl";
-    for name in [JOB, wheel] {
+    let tree = "tiny-1.0+rocm62-gfx90a-cp311-linux_x86_64-tree";
+    for name in [JOB, tree] {
         project
             .run(&["--recipes", "recipes", "render", "recipe", "m.yaml", name])
             .exits(0);
@@ -967,7 +969,7 @@ fn a_job_is_named_by_id_or_wheel_and_a_wrong_name_has_a_nearest_one() {
             "render",
             "recipe",
             "m.yaml",
-            "tiny-1.0-rocm6.2-py3.12",
+            "tiny-1.0-rocm6.2-py3.12-gfx90a",
         ])
         .exits(2);
     assert!(

@@ -35,7 +35,7 @@ fn many(project: Project, versions: usize) -> Project {
     project
         .file(
             "recipes/many.yaml",
-            "recipe: 1\nname: many\nsteps:\n  - {stage: build, argv: [\"true\"]}\n",
+            "recipe: 1\nname: many\nsteps:\n  - {stage: build, argv: [\"true\"]}\ncollect: {wheels: \"dist/*.whl\"}\n",
         )
         .file("matrices/many.yaml", &text)
 }

@@ -91,7 +91,7 @@ fn what_cannot_share_a_wheel_is_refused() {
         "{banana}"
     );
     let text = "version: 1\ndistribution: demo\nrecipe: demo\ncollapse: [torch]\naxes:\n  demo: [\"1.0\"]\n  python: [\"3.12\"]\n";
-    let recipe = "recipe: 1\nname: demo\nbackends:\n  default: {collapsible: [torch], tag: py3-none-any}\nsteps:\n  - {stage: build, argv: [\"true\"]}\n";
+    let recipe = "recipe: 1\nname: demo\nbackends:\n  default: {collapsible: [torch], tag: py3-none-any}\nsteps:\n  - {stage: build, argv: [\"true\"]}\ncollect: {wheels: \"dist/*.whl\"}\n";
     let project = Project::new()
         .file("m.yaml", text)
         .file("r/demo.yaml", recipe);
@@ -112,7 +112,7 @@ fn a_recipe_collapses_all_axes_that_it_names() {
     let text = "version: 1\ndistribution: demo\nrecipe: demo\naxes:\n  demo: [\"1.0\"]\n  python: [\"3.12\", \"3.10\"]\n  torch: [\"2.8.0\", \"2.7.1\"]\n  rocm: [\"6.3\"]\n";
     let recipe = |collapse: &str| {
         format!(
-            "recipe: 1\nname: demo\nbackends:\n  default: {{collapse: {collapse}, tag: py3-none-any, device-code: false}}\nsteps:\n  - {{stage: build, argv: [\"true\"]}}\n"
+            "recipe: 1\nname: demo\nbackends:\n  default: {{collapse: {collapse}, tag: py3-none-any, device-code: false}}\nsteps:\n  - {{stage: build, argv: [\"true\"]}}\ncollect: {{wheels: \"dist/*.whl\"}}\n"
         )
     };
     let project = Project::new()

@@ -341,6 +341,6 @@ fn what_a_recipe_leaves_and_what_it_collects_agree() {
     );
     assert!(
         told("collect: {archive: dist/x.tar.gz}")
-            .contains("a recipe that produces wheels must have no `archive` under `collect`")
+            .contains("a recipe that produces wheels must have `wheels` and no `archive` under `collect`")
     );
 }

@@ -791,7 +791,7 @@ def plans_without_legs_pass_and_plans_of_two_matrices_are_refused(runner):
     assert runner.outputs()["count"] == "0"
     (work / "recipes").mkdir()
     (work / "recipes/bench.yaml").write_text(
-        'recipe: 1\nname: bench\ndistribution: bench\nsteps:\n  - stage: build\n    argv: ["true"]\n')
+        'recipe: 1\nname: bench\ndistribution: bench\nsteps:\n  - stage: build\n    argv: ["true"]\ncollect: {wheels: "dist/*.whl"}\n')
     for legs, code in [(256, 0), (257, 1), (5000, 1)]:
         versions = ", ".join(f'"1.{number}"' for number in range(legs))
         (work / "many.yaml").write_text(

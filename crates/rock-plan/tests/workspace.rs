@@ -29,6 +29,7 @@ name: mine
 version-from: build
 steps:
   - {stage: build, argv: [make]}
+collect: {wheels: 'dist/*.whl'}
 ";
 
 /// A directory with files, and the data that its workspace is loaded with.

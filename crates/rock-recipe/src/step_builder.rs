@@ -110,6 +110,15 @@ impl StepBuilder<'_> {
             faults.push(fault);
             String::new()
         });
+        let is_missing = match document.leaves {
+            Leaves::Wheels => wheels.is_empty(),
+            Leaves::Sdist => wheels.is_empty() || archive.is_empty(),
+            Leaves::Archive => archive.is_empty(),
+            Leaves::Tree => false,
+        };
+        if is_missing && faults.is_empty() {
+            faults.push(nothing_collected(document));
+        }
         if !document.collect.record.is_empty() {
             self.record()
                 .map_or_else(|fault| faults.push(fault), |step| steps.push(step));
@@ -371,6 +380,18 @@ fn resume_points(document: &RecipeDocument, steps: &[Step]) -> Vec<(String, usiz
     }
     found.reverse();
     found
+}
+
+/// Returns the error for a job for which the patterns of `collect` are empty.
+fn nothing_collected(document: &RecipeDocument) -> Diagnostic {
+    let message = "the recipe does not collect a file that its job produces, so a build would \
+        deliver nothing";
+    let error = Diagnostic::new(&codes::BAD_RECIPE, message)
+        .help("write patterns in `collect` that are not empty for any job");
+    match document.place_of("collect:") {
+        Some(place) => error.at(place, ""),
+        None => error,
+    }
 }
 
 /// Checks that a path stays in the job directory.

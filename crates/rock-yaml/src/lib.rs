@@ -57,7 +57,7 @@ mod tree_builder;
 
 pub use emit::{EmitError, to_yaml};
 pub use node::{MapKey, Node, NodeValue, Scalar};
-pub use parse::parse;
+pub use parse::{parse, parse_with_help};
 
 /// The examples of the README, which are tested as documentation.
 #[cfg(doctest)]

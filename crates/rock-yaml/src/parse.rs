@@ -13,6 +13,10 @@ use super::{Node, diagnostics, syntax};
 use crate::codes::matrix as codes;
 use rock_diagnostic::{Diagnostic, Sink, SourceText};
 
+/// The help for an empty file that may be of any kind.
+const EMPTY_FILE_HELP: &str = "write a matrix file, or create one with `rock-matrix init`; \
+    `rock-matrix recipe new NAME` creates a recipe";
+
 /// Parses a text with one YAML document and adds diagnostics to the sink.
 ///
 /// Returns `None` after an error that leaves no usable tree: a syntax error, an empty document, an
@@ -20,6 +24,11 @@ use rock_diagnostic::{Diagnostic, Sink, SourceText};
 /// tags, a second document), the tree lacks the rejected entries or tags, so that it can still be
 /// checked; the sink then [has errors](Sink::has_errors). A byte order mark is a warning.
 pub fn parse(source: &SourceText, sink: &mut Sink) -> Option<Node> {
+    parse_with_help(source, EMPTY_FILE_HELP, sink)
+}
+
+/// Like [`parse`], with the help for an empty document.
+pub fn parse_with_help(source: &SourceText, empty_help: &str, sink: &mut Sink) -> Option<Node> {
     let (text, base) = match source.text.strip_prefix('\u{feff}') {
         Some(rest) => {
             sink.push(
@@ -91,7 +100,7 @@ pub fn parse(source: &SourceText, sink: &mut Sink) -> Option<Node> {
         sink.push(
             Diagnostic::new(&codes::EMPTY_FILE, message)
                 .at(source.location(0..0), "")
-                .help("write a matrix file, or create one with `rock-matrix init`"),
+                .help(empty_help),
         );
     }
     root.filter(|_| is_whole)

@@ -315,6 +315,11 @@ pub(super) const FOREIGN_SUBCOMMANDS: &[(&str, &[&str], &[&str])] = &[
     ("recipe", &["ls"], &["rock-matrix recipe list"]),
     ("recipe", &["check", "lint"], &["rock-matrix check"]),
     (
+        "recipe",
+        &["create", "init", "add", "make"],
+        &["rock-matrix recipe new"],
+    ),
+    (
         "source",
         &[
             "clone", "fetch", "sync", "update", "pull", "get", "download",

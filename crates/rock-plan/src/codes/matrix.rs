@@ -32,6 +32,7 @@ pub const ALL: &[&Code] = &[
     &CELL_TWICE,
     &BAD_ISSUE,
     &OTHER_SYSTEM,
+    &SEVERAL_MATRIX_FILES,
     &TOO_MANY_ENTRIES,
 ];
 
@@ -196,6 +197,12 @@ pub const OTHER_SYSTEM: Code = Code::error(
      `platform`, so a job would fail at its first step. Without `runner`, the default runner is \
      used, which runs Linux; `platform: windows` needs its own runner.\n\n`rock-matrix compat list \
      runners` shows the systems in the column `os`.",
+);
+/// Several matrix files where one is required.
+pub const SEVERAL_MATRIX_FILES: Code = Code::error(
+    "M056",
+    "several-matrix-files",
+    "`plan --from-issue` adds the combination that an issue requests to one matrix file, and several are given. Without files on the command line, all files in `matrices/` are.\n\nName the matrix file whose axes the issue form has.",
 );
 /// A list with too many entries.
 pub const TOO_MANY_ENTRIES: Code = Code::error(

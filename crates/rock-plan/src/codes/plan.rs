@@ -139,7 +139,7 @@ pub const EMPTY_PLAN: Code = Code::warning(
 pub const UNKNOWN_RECIPE: Code = Code::error(
     "P015",
     "unknown-recipe",
-    "The matrix file names a recipe that is neither built in nor in the directory given by `--recipes`.",
+    "The matrix file names a recipe that is neither built in nor in the directory given by `--recipes`.\n\n`rock-matrix recipe list` lists the recipes, and `rock-matrix recipe new` writes one to start from; `rock-matrix help recipes` explains the format.",
 );
 /// A backend that the recipe does not have.
 pub const UNKNOWN_BACKEND: Code = Code::error(

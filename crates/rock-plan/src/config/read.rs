@@ -20,16 +20,26 @@ mod texts;
 pub use texts::docker_argument_fault;
 
 use super::fields::{MATRIX, MATRIX_FILE};
-use super::{KeyLocations, Lookups, MatrixConfig};
+use super::{KeyLocations, Lookups, MatrixConfig, ParsedFile};
 use crate::codes::matrix as codes;
 use rock_diagnostic::{Code, Diagnostic, Location, Sink, SourceText};
 use rock_yaml::{self as yaml, Node, NodeValue};
 
 /// Reads a matrix file. Adds every diagnostic to the sink, and returns `None` if any is an error.
 pub fn read(source: &SourceText, lookups: &Lookups<'_>, sink: &mut Sink) -> Option<MatrixConfig> {
+    let file = ParsedFile::parse(source.clone(), sink);
+    read_parsed(file, lookups, sink)
+}
+
+/// Reads a matrix file whose syntax errors are in the sink, like [`read`].
+pub fn read_parsed(
+    file: ParsedFile,
+    lookups: &Lookups<'_>,
+    sink: &mut Sink,
+) -> Option<MatrixConfig> {
     let errors = sink.error_count();
-    let source = &source.with_arguments(lookups.overrides.arguments());
-    let tree = yaml::parse(source, sink)?;
+    let source = &file.source.with_arguments(lookups.overrides.arguments());
+    let tree = file.tree?;
     if is_saved_plan(&source.text) {
         let message = "this is a saved plan, not a matrix file";
         let help = "pass it to `rock-matrix build`, `render` or `publish --plan`, or name the \
@@ -64,7 +74,7 @@ pub fn read(source: &SourceText, lookups: &Lookups<'_>, sink: &mut Sink) -> Opti
     let recipe = reader.recipe(&whole);
     let release = reader.release_type(&mut whole, &recipe, &mut places);
     let config = reader.config(&whole, (recipe, release), host_values, places);
-    config.filter(|_| sink.error_count() == errors)
+    config.filter(|_| !file.has_errors && sink.error_count() == errors)
 }
 
 /// Whether a text was written by `plan --format json`. A matrix file may be a mapping in braces too,
@@ -135,7 +145,7 @@ mod tests {
     const HEAD: &str = "version: 1\ndistribution: flash-attn\n";
 
     fn lookups() -> Lookups<'static> {
-        let text = "recipe: 1\nname: flash-attn\naxes: [flavour]\nvars: {opt-dim: '', max-jobs: ''}\nsteps:\n  - {stage: build, argv: [make]}\n";
+        let text = "recipe: 1\nname: flash-attn\naxes: [flavour]\nvars: {opt-dim: '', max-jobs: ''}\nsteps:\n  - {stage: build, argv: [make]}\ncollect: {wheels: 'dist/*.whl'}\n";
         let document = recipe::from_source(&SourceText::new("recipe.yaml", text), &mut Sink::new());
         let members = |names: &[&str]| names.iter().map(|name| name.parse().unwrap()).collect();
         Lookups {

@@ -1,13 +1,13 @@
 //! The user's directories of compatibility tables and recipes.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::{compat_directory, into_warnings, recipe_directory, with_sink};
-use crate::config::MATRICES;
+use crate::config::{MATRICES, ParsedFile};
 use crate::config::recipe::RecipeSet;
 use rock_compat::Compat;
-use rock_diagnostic::{Diagnostic, Diagnostics, Sink, SourceText};
+use rock_diagnostic::{Diagnostic, Diagnostics, Sink};
 use rock_sys as sys;
 
 /// Name of the directory of tables in [`MATRICES`].
@@ -168,6 +168,26 @@ impl DataDirectories {
         }
     }
 
+    /// Returns the path at which a recipe with this name is found: in the named directory, or else
+    /// in the overlay `matrices/recipes` of the working directory.
+    pub fn recipe_path(&self, name: &str) -> PathBuf {
+        let file = format!("{name}.yaml");
+        match &self.recipes {
+            Some(directory) => directory.path().join(file),
+            None => Path::new(MATRICES).join(RECIPES).join(file),
+        }
+    }
+
+    /// Whether a file is in the directory of recipes, or in another one with its usual name.
+    pub(super) fn is_recipe_path(&self, file: &Path) -> bool {
+        let Some(parent) = file.parent() else {
+            return false;
+        };
+        let is_used = |directory: &DataDirectory| is_same_path(directory.path(), parent);
+        parent.file_name().is_some_and(|name| name == RECIPES)
+            || self.recipes.as_ref().is_some_and(is_used)
+    }
+
     /// Reads the recipes like [`Self::load_recipes`], and adds these recipe files, which take
     /// precedence. Errors in the files go to the sink.
     ///
@@ -175,9 +195,17 @@ impl DataDirectories {
     /// If the directory cannot be read, or if a named directory has no recipes.
     pub(super) fn read_recipes(
         &self,
-        files: &[&SourceText],
+        files: &[ParsedFile],
         sink: &mut Sink,
     ) -> Result<Arc<RecipeSet>, Diagnostics> {
         recipe_directory::read(self.recipes.as_ref(), files, sink)
     }
+}
+
+/// Whether two paths are equal, apart from `.` components.
+pub(super) fn is_same_path(one: &Path, other: &Path) -> bool {
+    fn parts(path: &Path) -> impl Iterator<Item = Component<'_>> {
+        path.components().filter(|part| *part != Component::CurDir)
+    }
+    parts(one).eq(parts(other))
 }

@@ -9,7 +9,7 @@ use super::document::read_stdin_document;
 use super::{Workspace, WorkspaceOptions, is_stdin, read_plan_text, with_sink};
 use crate::codes::{build, plan as codes};
 use crate::config::recipe::{RecipeDocument, RecipeSet};
-use crate::config::{is_saved_plan, matrix_of_settings};
+use crate::config::{ParsedFile, is_saved_plan, matrix_of_settings};
 use crate::{Job, Plan, PlanInputs, first_reasons, read_json};
 use rock_diagnostic::nearest::{did_you_mean, nearest_few};
 use rock_diagnostic::{Diagnostic, Diagnostics, ExitClass, Location, Severity, Sink, shell_line};
@@ -207,7 +207,8 @@ impl JobSelection {
             sink.extend(errors);
             SelectionError::InSink(ExitClass::Input)
         })?;
-        let workspace = Workspace::with_recipes(recipes, &[&source], options, sink);
+        let file = ParsedFile::parse(source, sink);
+        let workspace = Workspace::with_recipes(recipes, vec![file], options, sink);
         let plan = plan_workspace(&workspace, sink)?;
         if plan.job_count() == 0 {
             let error = no_jobs(&plan).severity(Severity::Error);

@@ -72,13 +72,14 @@ pub use options::WorkspaceOptions;
 
 use crate::codes::matrix as codes;
 use crate::config::recipe::{RecipeDocument, RecipeSet};
-use crate::config::{self, GfxSelection, Lookups, MatrixConfig, Platform, RecipeProfile};
+use crate::config::{
+    self, GfxSelection, Lookups, MatrixConfig, ParsedFile, Platform, RecipeProfile,
+};
 use crate::{AxisFilter, Plan, PlanInputs, plan};
 use host_probe::{HostProbe, no_gpu};
 use rock_compat::Compat;
 use rock_diagnostic::{Diagnostic, Diagnostics, ExitClass, Location, Sink, SourceText};
 use rock_sys as sys;
-use rock_yaml as yaml;
 
 /// Maximum size in bytes of a matrix file or a recipe. A matrix of ten thousand explicit rows takes
 /// about 1 MiB.
@@ -170,7 +171,8 @@ impl<'c> Workspace<'c> {
         let mut sink = Sink::new();
         match options.directories().read_recipes(&[], &mut sink) {
             Ok(recipes) => {
-                let workspace = Self::with_recipes(recipes, &[source], options, &mut sink);
+                let file = ParsedFile::parse(source.clone(), &mut sink);
+                let workspace = Self::with_recipes(recipes, vec![file], options, &mut sink);
                 Ok((workspace, into_warnings(sink)?))
             }
             Err(errors) => Err(with_sink(errors, sink)),
@@ -189,31 +191,45 @@ impl<'c> Workspace<'c> {
         sink: &mut Sink,
     ) -> Result<Self, Diagnostics> {
         let files = files_or_default(files)?;
-        let mut sources = Vec::new();
+        let directories = options.directories();
+        let (mut recipes, mut matrices) = (Vec::new(), Vec::new());
         for path in &files {
             let source = match stdin {
                 Some(source) if is_stdin(path) => Ok(source.clone()),
                 _ => read_document(path),
             };
-            match source {
-                Ok(source) => sources.push(source),
-                Err(error) => sink.push(error),
+            let source = match source {
+                Ok(source) => source,
+                Err(error) => {
+                    sink.push(error);
+                    continue;
+                }
+            };
+            // Without a tree, such as in an empty file, the directory decides.
+            let is_among_recipes = directories.is_recipe_path(path);
+            let file = if is_among_recipes {
+                ParsedFile::parse_recipe(source, sink)
+            } else {
+                ParsedFile::parse(source, sink)
+            };
+            if file.is_recipe().unwrap_or(is_among_recipes) {
+                recipes.push(file);
+            } else {
+                matrices.push(file);
             }
         }
-        let (recipes, matrices): (Vec<&SourceText>, Vec<&SourceText>) =
-            sources.iter().partition(|source| is_recipe(source));
-        let recipes = options.directories().read_recipes(&recipes, sink)?;
+        let recipes = directories.read_recipes(&recipes, sink)?;
         Ok(Self {
             file_count: files.len(),
-            ..Self::with_recipes(recipes, &matrices, options, sink)
+            ..Self::with_recipes(recipes, matrices, options, sink)
         })
     }
 
-    /// Reads the texts of matrix files that use these recipes. Errors in the matrix files and in
+    /// Reads matrix files that use these recipes. Errors in the matrix files and in
     /// the recipes go to the sink, and invalid matrix files are left out.
     fn with_recipes(
         recipes: Arc<RecipeSet>,
-        sources: &[&SourceText],
+        files: Vec<ParsedFile>,
         options: &WorkspaceOptions<'c>,
         sink: &mut Sink,
     ) -> Self {
@@ -221,9 +237,10 @@ impl<'c> Workspace<'c> {
         let mut lookups = Lookups::new(compat, Arc::clone(&recipes));
         lookups.overrides = options.overrides().clone();
         lookups.host_rocm = host.rocm(compat);
+        let file_count = files.len();
         let mut matrices = Vec::new();
-        for source in sources {
-            let Some(config) = config::read(source, &lookups, sink) else {
+        for file in files {
+            let Some(config) = config::read_parsed(file, &lookups, sink) else {
                 continue;
             };
             // `config::read` reported unknown recipes.
@@ -237,7 +254,7 @@ impl<'c> Workspace<'c> {
             host,
             recipes,
             matrices,
-            file_count: sources.len(),
+            file_count,
         }
     }
 
@@ -390,7 +407,7 @@ pub fn single_matrix_file(files: &[PathBuf]) -> Result<PathBuf, Diagnostics> {
                 "this requires exactly one matrix file, and there are {}",
                 files.len()
             );
-            let error = Diagnostic::new(&codes::BAD_ISSUE, message);
+            let error = Diagnostic::new(&codes::SEVERAL_MATRIX_FILES, message);
             Err(error.help("name one matrix file").into())
         }
     }
@@ -427,15 +444,6 @@ fn with_sink(errors: Diagnostics, sink: Sink) -> Diagnostics {
     let mut diagnostics = errors.into_vec();
     diagnostics.extend(sink.finish());
     Diagnostics::from(diagnostics).exits_with(exit_class)
-}
-
-/// Whether a file is a recipe, and not a matrix file: it has `steps`, or else a name and neither
-/// `version` nor `axes`.
-fn is_recipe(source: &SourceText) -> bool {
-    yaml::parse(source, &mut Sink::new()).is_some_and(|root| {
-        let has = |key: &str| root.get(key).is_some();
-        has("steps") || (has("recipe") && has("name") && !has("version") && !has("axes"))
-    })
 }
 
 /// Returns the given files without duplicates, or the matrix files in `matrices/`.

@@ -1,12 +1,14 @@
 //! Reads the recipes of a directory.
 
+use std::path::Path;
 use std::sync::Arc;
 
-use super::data_directories::{DataDirectory, EXTENSIONS};
+use super::data_directories::{DataDirectory, EXTENSIONS, is_same_path};
 use super::read_document;
 use crate::codes::build as codes;
+use crate::config::ParsedFile;
 use crate::config::recipe::{self, RecipeSet};
-use rock_diagnostic::{Diagnostic, Diagnostics, ExitClass, Sink, SourceText};
+use rock_diagnostic::{Diagnostic, Diagnostics, ExitClass, Sink};
 use rock_sys as sys;
 
 /// Returns all available recipes. Of recipes with the same name, the one of `files` takes
@@ -17,19 +19,19 @@ use rock_sys as sys;
 /// If the directory cannot be read, or if a named directory has no recipes.
 pub(super) fn read(
     directory: Option<&DataDirectory>,
-    files: &[&SourceText],
+    files: &[ParsedFile],
     sink: &mut Sink,
 ) -> Result<Arc<RecipeSet>, Diagnostics> {
-    let sources = match directory {
-        Some(directory) => read_sources(directory, sink)?,
+    let others = match directory {
+        Some(directory) => parse_directory(directory, files, sink)?,
         None => Vec::new(),
     };
     let (mut documents, mut broken) = (Vec::new(), Vec::new());
     // Of recipes with the same name, a `RecipeSet` uses the last one.
-    for source in sources.iter().chain(files.iter().copied()) {
-        match recipe::from_source(source, sink) {
+    for file in others.iter().chain(files) {
+        match recipe::from_parsed(file, sink) {
             Some(document) => documents.push(document),
-            None => broken.extend(recipe::name_in(source)),
+            None => broken.extend(file.recipe_name()),
         }
     }
     Ok(Arc::new(
@@ -37,12 +39,13 @@ pub(super) fn read(
     ))
 }
 
-/// Reads the files of a directory, sorted by name. A file that cannot be read is an error in the
-/// sink.
-fn read_sources(
+/// Parses the files of a directory, sorted by name, except those that are already parsed. Errors in
+/// a file go to the sink.
+fn parse_directory(
     directory: &DataDirectory,
+    parsed: &[ParsedFile],
     sink: &mut Sink,
-) -> Result<Vec<SourceText>, Diagnostics> {
+) -> Result<Vec<ParsedFile>, Diagnostics> {
     let files = sys::files_with_extension(directory.path(), &EXTENSIONS)
         .map_err(|error| Diagnostics::from(error).exits_with(ExitClass::Input))?;
     if files.is_empty() {
@@ -52,16 +55,21 @@ fn read_sources(
             .help("give a directory with recipe files, such as matrices/recipes")
             .into());
     }
-    let mut sources = Vec::new();
+    let is_overlay = matches!(directory, DataDirectory::Overlay(_));
+    let mut others = Vec::new();
     for path in files {
+        if parsed
+            .iter()
+            .any(|file| is_same_path(Path::new(file.path()), &path))
+        {
+            continue;
+        }
         match read_document(&path) {
-            Ok(source) => sources.push(source),
+            // A repository may contain copies of the built-in recipes, which need not be parsed.
+            Ok(source) if is_overlay && recipe::is_embedded(&source.text) => {}
+            Ok(source) => others.push(ParsedFile::parse_recipe(source, sink)),
             Err(error) => sink.push(error),
         }
     }
-    // A repository may contain copies of the built-in recipes, which need not be parsed.
-    if matches!(directory, DataDirectory::Overlay(_)) {
-        sources.retain(|source| !recipe::is_embedded(&source.text));
-    }
-    Ok(sources)
+    Ok(others)
 }

@@ -18,11 +18,26 @@ struct BuildView<'a> {
     job: &'a str,
     recipe: &'a str,
     wheel: &'a str,
+    #[serde(skip_serializing_if = "CollectView::is_empty")]
+    collect: CollectView<'a>,
+    steps: Vec<StepTextView<'a>>,
+}
+
+/// The files that the build delivers, as in the recipe.
+#[derive(Serialize)]
+struct CollectView<'a> {
     #[serde(skip_serializing_if = "str::is_empty")]
     wheels: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    archive: &'a str,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     relabel: bool,
-    steps: Vec<StepTextView<'a>>,
+}
+
+impl CollectView<'_> {
+    fn is_empty(&self) -> bool {
+        self.wheels.is_empty() && self.archive.is_empty()
+    }
 }
 
 /// The dry run of a job.
@@ -104,10 +119,17 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// Renders the steps as YAML; a variable without a value is removed.
+/// The first line of [`recipe`].
+const NOT_A_RECIPE: &str = "\
+# The resolved steps of a job. This is not a recipe: see `rock-matrix help recipes`.
+";
+
+/// Renders the steps as YAML; a variable without a value is removed. The document has resolved
+/// values only, so a comment at its top says that it is not a recipe.
 pub fn recipe(job: &Job, build: &Build) -> String {
-    yaml::to_yaml(&build_view(job, build))
-        .expect("the view contains only strings, numbers, lists and mappings")
+    let steps = yaml::to_yaml(&build_view(job, build))
+        .expect("the view contains only strings, numbers, lists and mappings");
+    format!("{NOT_A_RECIPE}{steps}")
 }
 
 /// Renders the dry run of a job as one line of JSON: the keys of [`recipe`], the container command
@@ -132,8 +154,11 @@ fn build_view<'a>(job: &'a Job, build: &'a Build) -> BuildView<'a> {
         job: &job.id,
         recipe: &job.recipe,
         wheel: &job.wheel,
-        wheels: &build.wheels,
-        relabel: build.relabel,
+        collect: CollectView {
+            wheels: &build.wheels,
+            archive: &build.archive,
+            relabel: build.relabel,
+        },
         steps: build.steps.iter().map(view).collect(),
     }
 }

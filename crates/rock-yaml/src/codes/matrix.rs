@@ -90,7 +90,7 @@ pub const SECOND_DOCUMENT: Code = Code::error(
 pub const EMPTY_FILE: Code = Code::error(
     "M012",
     "empty-file",
-    "The file contains only blank lines and comments. `rock-matrix init` writes a matrix file to start with; `enabled: false` keeps a file without building it.",
+    "The file contains only blank lines and comments. `rock-matrix init` writes a matrix file to start with, and `rock-matrix recipe new` a recipe; `enabled: false` keeps a matrix file without building it.",
 );
 /// A key that is a list or a mapping.
 pub const KEY_NOT_TEXT: Code = Code::error(

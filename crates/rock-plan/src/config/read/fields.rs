@@ -253,7 +253,7 @@ impl ConfigReader<'_> {
             let help = match (near, given) {
                 (Some(near), Some(_)) => format!("write `{near}`"),
                 _ => format!(
-                    "add `recipe:` with one of {}; `--recipes DIR` adds your own",
+                    "add `recipe:` with one of {}; `rock-matrix recipe new NAME` creates your own",
                     names.join(", ")
                 ),
             };

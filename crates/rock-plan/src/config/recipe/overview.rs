@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::RecipeDocument;
+use super::{RecipeDocument, StepDocument};
 use super::page::{comments, head};
 
 /// An overview of a recipe, as `recipe show` prints it.
@@ -22,6 +22,9 @@ pub struct RecipeOverview {
     pub variables: Vec<RecipeVariable>,
     /// Its stages in order, for `--resume`.
     pub stages: Vec<String>,
+    /// The command of each stage in brief, for people.
+    #[serde(skip)]
+    pub stage_commands: Vec<String>,
 }
 
 /// A variable that a matrix file may set.
@@ -65,6 +68,7 @@ impl RecipeOverview {
             backends: whole.backends.keys().cloned().collect(),
             variables: whole.vars.iter().map(variable).collect(),
             stages: whole.steps.iter().map(|step| step.stage.clone()).collect(),
+            stage_commands: whole.steps.iter().map(stage_command).collect(),
         }
     }
 
@@ -104,9 +108,61 @@ impl std::fmt::Display for RecipeOverview {
             let _ = writeln!(text, "  {}{default}", variable.name);
             push_wrapped(&mut text, &variable.meaning, "      ");
         }
-        let _ = writeln!(text, "\nstages: {}", self.stages.join(", "));
+        text.push_str(
+            "\nstages, in order; `rock-matrix build JOB --resume=STAGE` starts at one of them:\n",
+        );
+        let width = self
+            .stages
+            .iter()
+            .map(String::len)
+            .max()
+            .unwrap_or_default();
+        for (stage, command) in self.stages.iter().zip(&self.stage_commands) {
+            let _ = writeln!(text, "  {stage:<width$}  {command}");
+        }
+        let others = "Before these stages, a build prepares Python and torch and copies the \
+            sources. After them, it tests the wheel.";
+        text.push('\n');
+        push_wrapped(&mut text, others, "");
         f.write_str(&text)
     }
+}
+
+/// Describes the command of a stage, such as `cmake --build` or `a bash script`.
+fn stage_command(step: &StepDocument) -> String {
+    let is_shell = |program: &str| matches!(program, "bash" | "sh");
+    let command = match step.argv.as_slice() {
+        _ if !step.rock_matrix.is_empty() => leading_words("rock-matrix", &step.rock_matrix),
+        _ if step.place.is_some() => "installs files into an environment".to_owned(),
+        [program, option, ..] if option == "-c" && !is_shell(program) => {
+            "a Python program".to_owned()
+        }
+        [program, rest @ ..] if !is_shell(program) => leading_words(program, rest),
+        _ => "a bash script".to_owned(),
+    };
+    let remark = match (step.finally, &step.when) {
+        (true, _) => ", at the end, even after a failure",
+        (false, Some(_)) => ", for some jobs",
+        (false, None) => "",
+    };
+    format!("{command}{remark}")
+}
+
+/// Returns a program with its first arguments, up to one with an expression.
+fn leading_words(program: &str, arguments: &[String]) -> String {
+    const MAX_ARGUMENTS: usize = 3;
+    let program = match program.trim_matches(['{', '}', ' ']) {
+        "interpreter" => "python",
+        name => name,
+    };
+    let is_plain = |word: &&str| !word.contains("{{") && !word.contains(char::is_whitespace);
+    let arguments = arguments
+        .iter()
+        .map(String::as_str)
+        .take_while(is_plain)
+        .take(MAX_ARGUMENTS);
+    let words: Vec<&str> = std::iter::once(program).chain(arguments).collect();
+    words.join(" ")
 }
 
 /// Appends a paragraph, wrapped at 100 characters.

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use super::{ESCAPES, RecipeDocument, ReplacementPart, StepDocument, shape::RECIPE};
 use crate::codes::build as codes;
-use crate::config::{Leaves, VersionFrom};
+use crate::config::{Leaves, ParsedFile, VersionFrom};
 use rock_diagnostic::{Diagnostic, Location, Sink, SourceText};
 use rock_names::{AbiTags, DistributionName, PlatformTags, PythonTags};
 use rock_yaml as yaml;
@@ -16,13 +16,19 @@ const EMBEDDED: &[(&str, &str, &str)] = include!(concat!(env!("OUT_DIR"), "/reci
 /// Reads a recipe file. Adds every structural error to the sink, and returns `None` if there is
 /// one.
 pub fn from_source(source: &SourceText, sink: &mut Sink) -> Option<RecipeDocument> {
+    let file = ParsedFile::parse_recipe(source.clone(), sink);
+    from_parsed(&file, sink)
+}
+
+/// Reads a recipe file whose syntax errors are in the sink, like [`from_source`].
+pub fn from_parsed(file: &ParsedFile, sink: &mut Sink) -> Option<RecipeDocument> {
     let errors = sink.error_count();
-    let node = yaml::parse(source, sink)?;
-    yaml::shape::check(&node, &RECIPE, source, sink);
-    if sink.error_count() > errors {
+    let (source, node) = (&file.source, file.tree.as_ref()?);
+    yaml::shape::check(node, &RECIPE, source, sink);
+    if file.has_errors || sink.error_count() > errors {
         return None;
     }
-    match yaml::de::from_node::<RecipeDocument>(&node) {
+    match yaml::de::from_node::<RecipeDocument>(node) {
         Ok(document) => checked(document, source, sink),
         Err(error) => {
             sink.push(
@@ -33,14 +39,6 @@ pub fn from_source(source: &SourceText, sink: &mut Sink) -> Option<RecipeDocumen
             None
         }
     }
-}
-
-/// Returns the name that a recipe file declares, whatever errors it has.
-pub fn name_in(source: &SourceText) -> Option<String> {
-    yaml::parse(source, &mut Sink::new())?
-        .get("name")?
-        .text()
-        .map(str::to_owned)
 }
 
 /// The shipped recipes, parsed on first use.
@@ -155,7 +153,7 @@ fn checked(
     let collect = &document.collect;
     let collected = (!collect.wheels.is_empty(), !collect.archive.is_empty());
     let (fits, needs) = match document.leaves {
-        Leaves::Wheels => (!collected.1, "no `archive`"),
+        Leaves::Wheels => (!collected.1, "`wheels` and no `archive`"),
         Leaves::Sdist => (collected == (true, true), "`wheels` and `archive`"),
         Leaves::Archive => (collected == (false, true), "`archive` and no `wheels`"),
         Leaves::Tree => (
@@ -174,6 +172,20 @@ fn checked(
             message,
             "set `leaves` to what the recipe produces: wheels, a source distribution, an archive \
              or a tree",
+        );
+    }
+    if document.leaves == Leaves::Wheels && collected == (false, false) {
+        let near = if source.text.contains("\ncollect:") {
+            "collect:"
+        } else {
+            "steps:"
+        };
+        let message = "the recipe does not collect a wheel, so a build would deliver nothing";
+        fault(
+            near,
+            message.to_owned(),
+            "add `collect: {wheels: \"dist/*.whl\"}` with the path of the wheel in the job \
+             directory, or `leaves: tree` if the recipe produces no file",
         );
     }
     let is_named_whole = matches!(document.leaves, Leaves::Archive | Leaves::Sdist);
@@ -499,7 +511,7 @@ mod tests {
         let (document, told) = read(
             "recipe: 1\nname: x\nfacts:\n  both: {expr: '{{ 1 }}', env: HOME}\n  rows: {table: rocm-gfx}\nsources:\n  tree: {}\n  \
              repo: {git: 'https://example.org/x'}\nedits:\n  - {file: a}\nsteps:\n  - {stage: build}\n  - {stage: build, argv: [make]}\n  - \
-             {stage: 'a b', argv: [make]}\n  - {stage: paste, shell: bash, script: 'echo {{ version }}'}\n",
+             {stage: 'a b', argv: [make]}\n  - {stage: paste, shell: bash, script: 'echo {{ version }}'}\ncollect: {wheels: 'dist/*.whl'}\n",
         );
         assert!(document.is_none());
         assert_eq!(
@@ -519,6 +531,25 @@ mod tests {
     }
 
     #[test]
+    fn a_recipe_collects_a_wheel_or_produces_no_file() {
+        let steps = "recipe: 1\nname: x\nsteps:\n  - {stage: build, argv: [make]}\n";
+        let nothing = "the recipe does not collect a wheel, so a build would deliver nothing";
+        for (rest, line) in [
+            ("", 3),
+            ("collect: {gates: [check]}\n", 5),
+            ("collect:\n  wheels: ''\n", 5),
+        ] {
+            let (document, told) = read(&format!("{steps}{rest}"));
+            assert!(document.is_none());
+            assert_eq!(told, [format!("recipes/x.yaml:{line}:1: {nothing}")]);
+        }
+        for rest in ["leaves: tree\n", "collect: {wheels: 'dist/*.whl'}\n"] {
+            let (document, told) = read(&format!("{steps}{rest}"));
+            assert!(document.is_some(), "{told:?}");
+        }
+    }
+
+    #[test]
     fn an_unknown_key_is_an_error() {
         let (document, told) =
             read("recipe: 1\nname: x\nsteps:\n  - {stage: a, argv: [make], enviroment: {}}\n");
@@ -534,7 +565,7 @@ mod tests {
         use crate::config::recipe::EnvValue;
         let (document, told) = read(
             "recipe: 1\nname: x\nsteps:\n  - stage: a\n    argv: [make]\n    env:\n      A: 3.10\n      B: [x, y]\n      C:\n      \
-             D: {prepend: /bin, sep: path}\n      E: {gib-per-job: 2.8}\n",
+             D: {prepend: /bin, sep: path}\n      E: {gib-per-job: 2.8}\ncollect: {wheels: 'dist/*.whl'}\n",
         );
         assert_eq!(told, Vec::<String>::new());
         let env = document.unwrap().steps[0].env.clone();

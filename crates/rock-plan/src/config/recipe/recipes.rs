@@ -52,8 +52,10 @@ impl RecipeSet {
             format!("there is no recipe `{name}`"),
             nearest(name, self.names()),
         );
-        Diagnostic::new(&UNKNOWN_RECIPE, message)
-            .help("`rock-matrix recipe list` shows all recipes; `--recipes DIR` adds your own")
+        Diagnostic::new(&UNKNOWN_RECIPE, message).help(
+            "`rock-matrix recipe list` shows all recipes; \
+             `rock-matrix recipe new NAME` creates one",
+        )
     }
 
     /// Returns the names, sorted.

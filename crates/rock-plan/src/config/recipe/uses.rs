@@ -203,7 +203,8 @@ mod tests {
     fn read(text: &str) -> RecipeDocument {
         let mut sink = Sink::new();
         let name = text.lines().next().unwrap_or_default().to_owned();
-        let source = SourceText::new(format!("{name}.yaml"), format!("recipe: 1\nname: {text}"));
+        let text = format!("recipe: 1\nname: {text}collect: {{wheels: 'dist/*.whl'}}\n");
+        let source = SourceText::new(format!("{name}.yaml"), text);
         let document = from_source(&source, &mut sink);
         document.unwrap_or_else(|| panic!("{:?}", sink.finish()))
     }
