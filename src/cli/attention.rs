@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::targets::{GfxWords, gfx_words, targets};
+use super::gfx_targets::{GfxWords, gfx_words, targets};
 use super::wheel::fail;
 use super::{Exit, Format, OutputFormat, Shell, load};
 use crate::codes::host as codes;
@@ -13,7 +13,7 @@ use crate::names::{GfxTarget, Version};
 use crate::sys::{self, HostRoots};
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   rock-matrix attention report --gfx gfx1151  backend that torch selects on a GPU
   rock-matrix attention script > check.py     program that tests attention on a GPU
@@ -32,7 +32,7 @@ enum AttentionCommand {
 
 /// Show the attention backend that torch selects on a GPU
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   rock-matrix attention report --gfx gfx1151 --torch 2.7.1
   rock-matrix attention report --gfx gfx1151 --prefer-ck")]
@@ -57,7 +57,7 @@ struct ReportArgs {
 
 /// Print a Python program that tests attention on a machine with a GPU
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   rock-matrix attention script > check.py
   python3 check.py > check.log             on the machine with the GPU")]
@@ -68,7 +68,7 @@ struct ScriptArgs {}
 /// Exits with 1 if attention does not work as expected on the GPU, or if the output cannot be
 /// checked.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   rock-matrix attention judge check.log
   python3 check.py | rock-matrix attention judge -")]

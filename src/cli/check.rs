@@ -16,12 +16,7 @@ use crate::plan::{
 use crate::recipe;
 
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "\
-Examples:
-  rock-matrix check                           check the matrix files in matrices/
-  rock-matrix check matrices/flash-attn.yaml  check one file",
-    after_long_help = "\
+#[command(after_long_help = "\
 Reads every file, even if others have errors, and shows each problem with its location and a fix.
 Exits with 1 if there are errors. `rock-matrix explain CODE` explains a problem.
 
@@ -30,8 +25,7 @@ Examples:
   rock-matrix check matrices/flash-attn.yaml  check one file
   rock-matrix check --recipes recipes         use your own recipes, and check them too
   rock-matrix check --fail-empty              also fail if every combination is excluded
-  rock-matrix check --format json             print a JSON object for each problem, then the counts"
-)]
+  rock-matrix check --format json             print a JSON object for each problem, then the counts")]
 pub(super) struct Args {
     /// Matrix and recipe files [default: matrices/*.yaml]
     ///

@@ -13,10 +13,6 @@ use crate::exec::{CleanError, JobCleaner, OpenDirectoryError, RemovedDirectory};
 #[derive(Debug, clap::Args)]
 #[command(
     override_usage = "rock-matrix clean [OPTIONS] <JOB...|--all>",
-    after_help = "\
-Examples:
-  rock-matrix clean torch            remove build directories of the job that starts with `torch`
-  rock-matrix clean --all --dry-run  show what would be removed, and its size",
     after_long_help = "\
 Removes directories named `build` below .rock/JOB/src, which contain the state of CMake and
 compiled files, if they have traces of a build tool and no files tracked by git. Keeps sources,

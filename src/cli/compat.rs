@@ -15,7 +15,7 @@ use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Location, nearest::nearest};
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   rock-matrix compat list torch                    torch releases with ROCm and Python versions
   rock-matrix compat explain torch=2.6.0 rocm=6.2  check whether versions are compatible")]
@@ -27,7 +27,7 @@ pub(super) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     /// Show a compatibility table, or list all tables
-    #[command(after_help = "\
+    #[command(after_long_help = "\
 Examples:
   rock-matrix compat list images         images with ROCm, Python and torch
   rock-matrix compat list limits --json  limits of GitHub")]
@@ -43,7 +43,7 @@ Examples:
     /// With one value, everything that works with it is listed; with several, whether they are
     /// compatible, and if not, why. `-v` adds the rows that an answer is based on, and their
     /// sources.
-    #[command(after_help = "\
+    #[command(after_long_help = "\
 Examples:
   rock-matrix compat explain gfx=mi300x -v         what works with this GPU, with sources
   rock-matrix compat explain torch=2.6.0 rocm=6.2  whether both are compatible")]
@@ -59,7 +59,7 @@ Examples:
         format: OutputFormat,
     },
     /// Print the gfx targets of target families
-    #[command(after_help = "\
+    #[command(after_long_help = "\
 Examples:
   rock-matrix compat expand gfx94X-dcgpu,gfx120X-all
   rock-matrix compat expand gfx110X-all --as device-extras")]

@@ -12,7 +12,9 @@ use super::{Exit, Shell};
 const LIST_JOBS: &str = "rock-matrix plan --format ids 2>/dev/null";
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
+There is no script for other shells, such as tcsh; `rock-matrix help --all` lists all commands.
+
 Examples:
   rock-matrix completions bash > ~/.local/share/bash-completion/completions/rock-matrix
   rock-matrix completions zsh > ~/.zfunc/_rock-matrix")]

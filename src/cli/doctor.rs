@@ -11,18 +11,12 @@ use crate::sys::{self, HostRoots};
 use crate::{doctor, host};
 
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "\
-Examples:
-  rock-matrix doctor                          check this machine
-  rock-matrix doctor --format json            print the result as JSON",
-    after_long_help = "\
+#[command(after_long_help = "\
 Exits with 3 if the machine has a problem. A missing GPU is not a problem, because builds need none.
 
 Examples:
   rock-matrix doctor                          check this machine
-  rock-matrix doctor --format json            print the result as JSON"
-)]
+  rock-matrix doctor --format json            print the result as JSON")]
 pub(super) struct Args {
     /// Read the GPUs from DIR/sys instead of /sys
     ///

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::error::ErrorKind;
 
 use super::completed_value::{self, CompletedValue};
-use super::targets::{GfxWords, gfx_words, targets};
+use super::gfx_targets::{GfxWords, gfx_words, targets};
 use super::{Exit, Shell, load, misused};
 use crate::codes::{facts, host};
 use crate::compat::{Compat, ProfileContext, ProfileVariables, variable_diagnostic};
@@ -19,10 +19,6 @@ use crate::render::{self, EnvironmentFormat};
 #[derive(Debug, clap::Args)]
 #[command(
     override_usage = "rock-matrix env [OPTIONS] <PROFILE>",
-    after_help = "\
-Examples:
-  rock-matrix env run --rocm /opt/rocm --gfx gfx1151 > rocm.sh
-  rock-matrix env bench --format env-file  for docker run --env-file",
     after_long_help = "\
 `rock-matrix compat list profiles` and `rock-matrix compat list variables` show the profiles and the
 effect of their variables. Variables that depend on the ROCm directory or on the GPU are left out if

@@ -9,7 +9,7 @@ use crate::codes::host::UNKNOWN_CODE;
 use crate::diagnostic::{Code, Diagnostic, nearest::nearest};
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   rock-matrix explain M001  explain one code
   rock-matrix explain       list all codes")]

@@ -11,7 +11,7 @@ use crate::config::recipe;
 use crate::diagnostic::nearest::nearest;
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   rock-matrix help wheel repair   all options of `wheel repair`
   rock-matrix help global         options that every command has
@@ -108,15 +108,18 @@ pub(super) fn command_with_layout() -> Command {
     decorated(command).help_template(template)
 }
 
-/// Adds a line about the global options to the short help of a command and its subcommands.
+/// Number of examples in the short help of a command.
+const SHORT_EXAMPLES: usize = 2;
+
+/// Gives a command and its subcommands a short help with the first examples of the long one, and a
+/// line about the global options.
 fn decorated(command: Command) -> Command {
     let options: Vec<String> = command
         .get_arguments()
         .filter(|argument| argument.is_global_set())
         .map(short_or_long)
         .collect();
-    let after = command.get_after_help().cloned().unwrap_or_default();
-    let long = command.get_after_long_help().unwrap_or(&after).clone();
+    let long = command.get_after_long_help().cloned().unwrap_or_default();
     let mut short = StyledStr::new();
     if command.get_name() == "rock-matrix" {
         // The list of all commands leaves no room for more.
@@ -125,8 +128,8 @@ fn decorated(command: Command) -> Command {
             "Global options: see `help global`; defaults in a project file: see `help config`"
         );
     } else {
-        if !after.to_string().is_empty() {
-            let _ = write!(short, "{after}\n\n");
+        if let Some(examples) = first_examples(&long.to_string()) {
+            let _ = writeln!(short, "{examples}");
         }
         let options = options.join(", ");
         let _ = writeln!(
@@ -138,6 +141,22 @@ fn decorated(command: Command) -> Command {
         .after_help(short)
         .after_long_help(long)
         .mut_subcommands(decorated)
+}
+
+/// Returns the first examples of the text below a long help. An example is a line that is indented
+/// by two spaces, with the lines below it that are indented further.
+fn first_examples(text: &str) -> Option<String> {
+    let (_, examples) = text.split_once("Examples:\n")?;
+    let mut count = 0;
+    let lines = examples.lines().take_while(|line| {
+        count += usize::from(!line.starts_with("   "));
+        count <= SHORT_EXAMPLES
+    });
+    let mut short = "Examples:\n".to_owned();
+    for line in lines {
+        let _ = writeln!(short, "{line}");
+    }
+    Some(short)
 }
 
 /// `-q` for `-q, --quiet`; `--color` for an option without a short form.
@@ -373,6 +392,33 @@ mod tests {
         assert!(text.lines().count() <= 40, "{text}");
         let is_wide = |line: &&str| line.chars().count() > 100;
         assert_eq!(text.lines().find(is_wide), None);
+    }
+
+    #[test]
+    fn short_help_has_the_first_examples() {
+        let text = "About.\n\n\
+                    Examples:\n  one \\\n      --more\n  two\n      what it does\n  three";
+        assert_eq!(
+            first_examples(text).unwrap(),
+            "Examples:\n  one \\\n      --more\n  two\n      what it does\n"
+        );
+        assert_eq!(first_examples("About."), None);
+    }
+
+    /// Text below the short help is made from that below the long one.
+    #[test]
+    fn examples_are_written_once() {
+        fn check(command: &Command, twice: &mut Vec<String>) {
+            if command.get_after_help().is_some() {
+                twice.push(command.get_name().to_owned());
+            }
+            for inner in command.get_subcommands() {
+                check(inner, twice);
+            }
+        }
+        let mut twice = Vec::new();
+        check(&crate::cli::command(), &mut twice);
+        assert!(twice.is_empty(), "{twice:?}");
     }
 
     /// One screen has 40 lines of 100 columns.

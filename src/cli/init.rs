@@ -17,12 +17,7 @@ const WORKFLOW_PATH: &str = ".github/workflows/wheels.yml";
 const MAX_PROJECT_FILE_BYTES: u64 = 1 << 20;
 
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "\
-Examples:
-  rock-matrix init                      start from the project in this directory
-  rock-matrix init --recipe flash-attn  build flash-attn, even if there is another project",
-    after_long_help = "\
+#[command(after_long_help = "\
 Starts from the Python project in the directory (pyproject.toml or setup.py) or, without one, from
 flash-attn with Triton kernels, which builds in minutes. Shows the choice and its reason.
 
@@ -30,10 +25,9 @@ Never overwrites existing files.
 
 Examples:
   rock-matrix init                      start from the project in this directory
-  rock-matrix init my-wheels            use another directory, created if missing
   rock-matrix init --recipe flash-attn  build flash-attn, even if there is another project
-  rock-matrix init --set version=1.2    set the version of a project that computes it"
-)]
+  rock-matrix init my-wheels            use another directory, created if missing
+  rock-matrix init --set version=1.2    set the version of a project that computes it")]
 pub(super) struct Args {
     /// Root directory of the repository
     #[arg(default_value = ".")]

@@ -4,7 +4,6 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use super::limits::MAX_FILE_BYTES;
 use super::wheel::fail;
 use super::{Exit, Shell};
 use crate::codes::plan as codes;
@@ -13,6 +12,10 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Sink, SourceText};
 use crate::plan::workspace::{self, Workspace, WorkspaceOptions};
 use crate::plan::{Plan, PlanInputs};
 use crate::sys;
+
+/// Maximum size of files without another limit: logs, reports of machines, lists of runs and
+/// results, checksums, rendered files.
+pub(super) const MAX_FILE_BYTES: u64 = 64 << 20;
 
 /// Reads a text file, named as the user gave it.
 ///

@@ -7,7 +7,7 @@ use crate::diagnostic::Diagnostic;
 use crate::sys;
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   rock-matrix man | man -l -                     show the page of rock-matrix
   rock-matrix man --out ~/.local/share/man/man1  install all pages")]

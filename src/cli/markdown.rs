@@ -75,10 +75,7 @@ fn section(text: &mut String, command: &Command, parent: &str, level: usize) {
         text.push('\n');
         list(text, own());
     }
-    if let Some(after) = command
-        .get_after_long_help()
-        .or_else(|| command.get_after_help())
-    {
+    if let Some(after) = command.get_after_long_help() {
         let _ = writeln!(text, "\n```text\n{}\n```", after.to_string().trim());
     }
     for inner in command.get_subcommands() {

@@ -22,12 +22,12 @@ mod engine;
 mod env;
 mod exit;
 mod explain;
+mod gfx_targets;
 mod help;
 mod index;
 mod init;
 mod jobs;
-mod legs;
-mod limits;
+mod leg_options;
 mod load;
 mod man;
 mod markdown;
@@ -47,10 +47,9 @@ mod sdk;
 mod shell;
 mod source;
 mod suggestions;
-mod targets;
 mod test;
 mod wheel;
-mod yanked_in;
+mod yanked_in_options;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -82,7 +81,7 @@ pub const HELP_WIDTH: usize = 100;
     disable_help_subcommand = true,
     max_term_width = HELP_WIDTH
 )]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   rock-matrix init                     create a first matrix file and workflow
   rock-matrix wheel repair dist/*.whl  graft libraries and set the right platform tags")]

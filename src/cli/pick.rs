@@ -4,9 +4,9 @@ mod local;
 
 use std::path::PathBuf;
 
+use super::gfx_targets::{GfxWords, gfx_words, targets};
 use super::published::{self, Prereleases, ReadOptions};
-use super::targets::{GfxWords, gfx_words, targets};
-use super::yanked_in::YankedInOptions;
+use super::yanked_in_options::YankedInOptions;
 use super::{Exit, Format, OutputFormat, Shell, load};
 use crate::codes::release as codes;
 use crate::compat::Compat;
@@ -23,10 +23,6 @@ use crate::sys;
 #[command(
     override_usage = "rock-matrix pick [OPTIONS] <--published <SOURCE>|--wheels <DIR>> \
         [DISTRIBUTION]",
-    after_help = "\
-Examples:
-  rock-matrix pick flash-attn --published OWNER/REPO                 releases on GitHub
-  rock-matrix pick --wheels dist                                     wheels of a build",
     after_long_help = "\
 The properties of this machine are detected; options replace them. If no wheel fits, the command
 exits with 1 and shows the nearest wheel and how it differs. Nothing is installed, and no wheel is

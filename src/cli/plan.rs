@@ -1,8 +1,8 @@
 //! `plan`: the jobs of a matrix, and the reasons for missing ones.
 
+mod output;
 mod overrides;
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::command_line::repeated;
@@ -11,28 +11,21 @@ use super::published;
 use super::wheel::fail;
 use super::{Exit, Shell, load};
 use crate::codes::plan as codes;
-use crate::compat::Compat;
+use crate::config::recipe::RecipeDocument;
 use crate::config::{self, RequestedCell};
 use crate::diagnostic::{Diagnostic, Severity, Sink, counted, is_or_are};
-use crate::plan::workspace::{
-    MatrixFile, SelectedPlan, Workspace, read_document, single_matrix_file,
-};
+use crate::plan::workspace::{SelectedPlan, Workspace, read_document, single_matrix_file};
 use crate::plan::{self, AxisFilter, Plan, PlanInputs, RunnerShape, SavedPlan};
 use crate::publish::{ManifestSelection, PublishedReleases};
+use crate::recipe::parallel_jobs::PlanParallelJobs;
 use crate::report::{ExpectedCells, WheelListing};
-use crate::{exec, recipe, render, report};
+use crate::{exec, report};
 
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "\
-Examples:
-  rock-matrix plan --explain                  show the reason for each excluded combination
-  rock-matrix plan --format json > plan.json  save the plan for build and publish",
-    after_long_help = "\
+#[command(after_long_help = "\
 Examples:
   rock-matrix plan                            all jobs of the matrix files in matrices/
-  rock-matrix plan matrices/flash-attn.yaml --explain
-                                              show the reason for each excluded combination
+  rock-matrix plan --explain                  show the reason for each excluded combination
   rock-matrix plan --format json > plan.json  save the plan for build and publish
   rock-matrix plan --published OWNER/REPO     without wheels that are published on GitHub
   rock-matrix plan --published releases.json  the same, with a saved list of releases
@@ -41,8 +34,7 @@ Examples:
                                               the combination that an issue requests
   rock-matrix plan --only torch=2.9.1 --only gfx=gfx942
                                               only the jobs with these values
-  rock-matrix plan --only-failed run.json     only the jobs that failed in a workflow run"
-)]
+  rock-matrix plan --only-failed run.json     only the jobs that failed in a workflow run")]
 pub(super) struct Args {
     /// Matrix files, combined into one plan [default: matrices/*.yaml]
     ///
@@ -245,20 +237,13 @@ fn make(
         return Err(Exit::Fault);
     }
     let filter = AxisFilter::new(&args.only, compat);
-    let mut side_by_side = None;
+    let mut parallel_jobs = None;
     if let Some(shape) = args.runner
         && let Ok((selected, _)) = workspace.plan_selected(&options, &filter)
     {
-        let found = parallel_jobs(&selected.plan, workspace.matrices(), compat, shape);
-        // If the memory suffices for fewer compilers than threads, the estimate uses their number.
-        let threads = found
-            .values()
-            .copied()
-            .min()
-            .unwrap_or(shape.threads)
-            .min(shape.threads);
-        options.runner = Some(RunnerShape { threads, ..shape });
-        side_by_side = Some((shape, found));
+        let found = PlanParallelJobs::new(&selected.plan, recipes(&workspace), compat, shape);
+        options.runner = Some(found.used_shape());
+        parallel_jobs = Some(found);
     }
     let SelectedPlan {
         mut plan,
@@ -311,25 +296,14 @@ fn make(
     }
     let mut notes = plan::notes(&plan, compat);
     notes.extend(plan.runner_hours().map(|hours| hours.to_string()));
-    notes.extend(copies(
+    notes.extend(exec::copied_source_trees(
         &plan,
-        workspace.matrices(),
+        recipes(&workspace),
         compat,
         &shell.environment.current_dir,
     ));
-    if let Some((shape, found)) = side_by_side.filter(|(_, found)| !found.is_empty()) {
-        let said: Vec<String> = found
-            .iter()
-            .map(|(variable, count)| format!("{variable} is {count}"))
-            .collect();
-        notes.push(format!(
-            "on {} threads with {} GiB {}",
-            shape.threads,
-            shape.memory_gib,
-            said.join(", ")
-        ));
-    }
-    print(args, shell, &plan, &notes, sink)
+    notes.extend(parallel_jobs.and_then(|found| found.note()));
+    output::print(args, shell, &plan, &notes, sink)
 }
 
 /// Warns about published wheels that lack code for targets of the jobs that were skipped for them.
@@ -389,64 +363,6 @@ fn requested_cell(
     Ok(requested)
 }
 
-fn print(
-    args: &Args,
-    shell: &Shell,
-    plan: &Plan,
-    notes: &[String],
-    sink: &mut Sink,
-) -> Result<Exit, Exit> {
-    if let Some(old) = &args.diff {
-        let source = load::plan_source(shell, old)?;
-        let old = plan::read_json(&source, sink).ok_or(Exit::Fault)?;
-        let new: Vec<plan::Job> = plan.jobs().map(plan::JobView::to_job).collect();
-        let changes = plan::diff(&old, &new);
-        return Ok(match args.format() {
-            PlanFormat::Json => load::write_output(shell, args.out.as_deref(), |out| {
-                serde_json::to_writer(&mut *out, &changes)?;
-                out.write_all(b"\n")
-            }),
-            _ => load::write_output(shell, args.out.as_deref(), |out| {
-                out.write_all(render::changes(&changes).as_bytes())
-            }),
-        });
-    }
-    if args.github_output {
-        write_outputs(args, shell, plan, sink)?;
-    }
-    let generator = concat!("rock-matrix ", env!("CARGO_PKG_VERSION"));
-    Ok(match args.format() {
-        PlanFormat::Json => load::write_output(shell, args.out.as_deref(), |out| {
-            plan::write_json(plan, generator, notes, out)
-        }),
-        PlanFormat::Github => {
-            let github = legs(plan, sink)?;
-            load::write_output(shell, args.out.as_deref(), |out| {
-                github
-                    .shards
-                    .iter()
-                    .try_for_each(|shard| writeln!(out, "{}", shard.json))
-            })
-        }
-        PlanFormat::Ids => load::write_output(shell, args.out.as_deref(), |out| {
-            plan.jobs()
-                .try_for_each(|job| writeln!(out, "{}", job.id()))
-        }),
-        PlanFormat::Human if args.github_output => Exit::Done,
-        PlanFormat::Human => {
-            let detail = if args.explain {
-                render::PlanDetail::Explain
-            } else {
-                render::PlanDetail::Summary
-            };
-            let text = render::plan(plan, notes, detail);
-            load::write_output(shell, args.out.as_deref(), |out| {
-                out.write_all(text.as_bytes())
-            })
-        }
-    })
-}
-
 /// Returns the diagnostic of a plan without jobs.
 fn no_jobs(plan: &Plan, args: &Args, shell: &Shell) -> Diagnostic {
     let has_reasons = plan.groups.iter().any(|group| !group.excluded.is_empty());
@@ -471,117 +387,7 @@ fn no_jobs(plan: &Plan, args: &Args, shell: &Shell) -> Diagnostic {
     })
 }
 
-/// Describes the source trees that jobs copy, by the first job of each file: all jobs of a file
-/// copy the same trees.
-fn copies(
-    plan: &Plan,
-    matrices: &[MatrixFile],
-    compat: &Compat,
-    current_dir: &Path,
-) -> Vec<String> {
-    let jobs = plan
-        .groups
-        .iter()
-        .zip(matrices)
-        .enumerate()
-        .filter(|(_, (_, matrix))| matrix.recipe().has_sources_of_this_machine())
-        .filter_map(|(number, (group, matrix))| {
-            Some((group.jobs(number).next()?.to_job(), matrix))
-        });
-    let site = recipe::BuildSite::Container;
-    let builds = jobs.filter_map(|(job, matrix)| {
-        let mut build =
-            recipe::build(&job, matrix.recipe(), compat, &site, &BTreeMap::new()).ok()?;
-        exec::exclude_matrix_directory(&mut build, &site, current_dir);
-        Some(build)
-    });
-    let copies: BTreeSet<String> = builds.flat_map(|build| build.copies()).collect();
-    copies.into_iter().collect()
-}
-
-/// Number of jobs of a file that are examined for the number of parallel jobs; it hardly differs
-/// between them.
-const EXAMINED_JOBS: usize = 200;
-
-/// Returns the number of compilers that run in parallel on a machine, by variable.
-fn parallel_jobs(
-    plan: &Plan,
-    matrices: &[MatrixFile],
-    compat: &Compat,
-    shape: RunnerShape,
-) -> BTreeMap<String, u32> {
-    let mut builds = Vec::new();
-    for (number, (group, matrix)) in plan.groups.iter().zip(matrices).enumerate() {
-        let jobs = group
-            .jobs(number)
-            .take(EXAMINED_JOBS)
-            .map(plan::JobView::to_job);
-        let given = BTreeMap::new();
-        builds.extend(jobs.filter_map(|job| {
-            recipe::build(
-                &job,
-                matrix.recipe(),
-                compat,
-                &recipe::BuildSite::Container,
-                &given,
-            )
-            .ok()
-        }));
-    }
-    recipe::parallel_jobs::on_machine(&builds, shape.threads, shape.memory_gib)
-}
-
-/// Returns the plan in GitHub's form; warns if the matrices had to be reduced or soon will be.
-fn legs(plan: &Plan, sink: &mut Sink) -> Result<plan::GithubPlan, Exit> {
-    let github = plan::github(plan, sink).ok_or(Exit::Fault)?;
-    plan::warn_of_size(&github, sink);
-    Ok(github)
-}
-
-/// Writes `count`, `has_jobs`, `slim` and a `matrix_N` for each shard to `GITHUB_OUTPUT`, or to
-/// stdout if that is unset.
-fn write_outputs(args: &Args, shell: &Shell, plan: &Plan, sink: &mut Sink) -> Result<(), Exit> {
-    let github = legs(plan, sink)?;
-    if let Some(most) = args
-        .max_shards
-        .filter(|most| github.shards.len() > usize::from(*most))
-    {
-        // There are at least two, so the noun is always plural.
-        let (jobs, matrices) = (counted(github.count as u64, "job"), github.shards.len());
-        let message = format!(
-            "the plan has {matrices} matrices with {jobs}, and the workflow has jobs for {most}"
-        );
-        let fault = Diagnostic::new(&codes::MORE_MATRICES, message);
-        sink.push(fault.help("render the workflow again with `rock-matrix render workflow`"));
-        return Err(Exit::Fault);
-    }
-    if let Some(most) = args
-        .max_legs
-        .filter(|most| github.count > usize::from(*most))
-    {
-        let jobs = counted(github.count as u64, "job");
-        let message = format!("the plan has {jobs}, and the workflow has outputs for {most}");
-        let fault = Diagnostic::new(&codes::MORE_MATRICES, message);
-        sink.push(fault.help("render the workflow again with `rock-matrix render workflow`"));
-        return Err(Exit::Fault);
-    }
-    let (count, shards, slim) = (github.count, github.shards.len(), github.slim);
-    let named = |name: &str, value: String| (name.to_owned(), value);
-    let mut outputs = vec![
-        named("count", count.to_string()),
-        named("has_jobs", (count > 0).to_string()),
-        named("shards", shards.to_string()),
-        named("slim", slim.to_string()),
-    ];
-    outputs.extend(
-        github
-            .shards
-            .into_iter()
-            .enumerate()
-            .map(|(number, shard)| (format!("matrix_{number}"), shard.json)),
-    );
-    let tests = github.tests.into_iter().enumerate();
-    outputs.extend(tests.filter_map(|(number, tests)| Some((format!("test_{number}"), tests?))));
-    shell.summarise_if_it_can_be(|room| render::summary(plan, room));
-    shell.write_outputs(&outputs)
+/// Returns the recipes of the matrix files, in order.
+fn recipes(workspace: &Workspace) -> impl Iterator<Item = &RecipeDocument> {
+    workspace.matrices().iter().map(|matrix| &**matrix.recipe())
 }

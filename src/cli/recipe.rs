@@ -10,7 +10,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics, ExitClass, Sink, shell_quoted};
 use crate::sys;
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   rock-matrix recipe list             list all recipes
   rock-matrix recipe show flash-attn  show the variables of a recipe
@@ -24,13 +24,13 @@ pub(super) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     /// List all recipes
-    #[command(after_help = "\
+    #[command(after_long_help = "\
 Examples:
   rock-matrix recipe list
   rock-matrix recipe list --json")]
     List(ListArgs),
     /// Show the variables, defaults and stages of a recipe
-    #[command(after_help = "\
+    #[command(after_long_help = "\
 Examples:
   rock-matrix recipe show flash-attn
   rock-matrix recipe show mine --recipes own  a recipe in the directory own")]
@@ -40,7 +40,7 @@ Examples:
     /// The recipe builds the Python project in the working directory, and its comments explain the
     /// keys. It is written to `matrices/recipes`, whose recipes are used without an option, or to
     /// the directory of --recipes. Never overwrites an existing file.
-    #[command(after_help = "\
+    #[command(after_long_help = "\
 Examples:
   rock-matrix recipe new my-kernels                write matrices/recipes/my-kernels.yaml
   rock-matrix recipe new my-kernels --recipes own  write own/my-kernels.yaml")]

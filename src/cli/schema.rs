@@ -4,19 +4,13 @@ use super::{Exit, Shell};
 use crate::config;
 
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "\
-Examples:
-  rock-matrix schema > matrix.schema.json
-  rock-matrix schema | check-jsonschema --schemafile - matrices/*.yaml",
-    after_long_help = "\
+#[command(after_long_help = "\
 An editor with a YAML language server uses the schema if a matrix file starts with
   # yaml-language-server: $schema=matrix.schema.json
 
 Examples:
   rock-matrix schema > matrix.schema.json
-  rock-matrix schema | check-jsonschema --schemafile - matrices/*.yaml"
-)]
+  rock-matrix schema | check-jsonschema --schemafile - matrices/*.yaml")]
 pub(super) struct Args {}
 
 /// Runs the command.

@@ -8,10 +8,6 @@ use super::{Exit, Shell};
 #[derive(Debug, clap::Args)]
 #[command(
     override_usage = "rock-matrix test [OPTIONS] <JOB...|--all>",
-    after_help = "\
-Examples:
-  rock-matrix test JOB                        test the wheel of a job in dist/
-  rock-matrix test --all --dist release/v1    test the wheels of all jobs in release/v1",
     after_long_help = "\
 Prepares the environment of each job, installs its wheel and runs the smoke test of the recipe, with
 the GPU access that `test.gpu` of the matrix file sets.

@@ -3,6 +3,7 @@
 use rock_diagnostic::Code;
 pub use rock_diagnostic::codes::host::*;
 pub use rock_doctor::codes::host::*;
+pub use rock_recipe::codes::host::*;
 pub use rock_source::codes::host::*;
 
 /// All codes of this module, sorted by ID.
@@ -12,7 +13,6 @@ pub const ALL: &[&Code] = &[
     &VARIABLES_LEFT_OUT,
     &LISTS_REPLACED,
     &NO_ROCM_SDK,
-    &UNWRITABLE_VARIABLE,
     &NO_TARGET_NAMED,
     &BAD_PROJECT_FILE,
 ];
@@ -46,12 +46,6 @@ pub const NO_ROCM_SDK: Code = Code::error(
     "H025",
     "no-rocm-sdk",
     "The interpreter in `--python` was run with `-m rocm_sdk path --root` to find the ROCm directory, and did not print an absolute path: it cannot be started, or the packages of the ROCm SDK are not installed in it.\n\nInstall `rocm[libraries,devel]` there, or pass the directory with `--rocm`.",
-);
-/// A value that the output form cannot represent.
-pub const UNWRITABLE_VARIABLE: Code = Code::error(
-    "H026",
-    "unwritable-variable",
-    "The requested output form cannot represent the value of a variable: a line break in a file for `docker run --env-file`, or a directory with `:` in its name in a list of directories. Nothing was written, because it would set another value.",
 );
 /// No GPU to check attention for.
 pub const NO_TARGET_NAMED: Code = Code::error(

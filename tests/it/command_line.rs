@@ -17,7 +17,7 @@ fn every_command_shows_examples_and_every_argument_has_help() {
         let name = format!("{path}{}", command.get_name());
         let has_commands = command.get_subcommands().next().is_some();
         let after = command
-            .get_after_help()
+            .get_after_long_help()
             .map(ToString::to_string)
             .unwrap_or_default();
         // A command inside another may have its examples there.

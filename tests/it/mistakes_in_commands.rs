@@ -77,12 +77,12 @@ fn sessions_do_not_depend_on_the_machine() {
     let expected = "A session.\n\n--- bin/greet\n#!/bin/sh\necho \"$1\"\n\n$ greet $PWD\n[ROOT]\n\n\
                     $ false\nexit 1\n";
     assert_eq!(written, expected);
-    let written = Session::parse(
-        "Numbers.\n\n$ echo done after 3 s, 1.5 kB from http://127.0.0.1:4711/x; echo 64 MiB\n",
-    );
-    assert!(
-        written
-            .run(Path::new("nowhere"))
-            .ends_with("\ndone after [TIME], [SIZE] from [GITHUB]/x\n64 MiB\n")
-    );
+    let command = "echo done after 3 s, 1.5 kB from http://127.0.0.1:4711/x; echo 64 MiB";
+    let compiled = "library exports=f";
+    for (file, size) in [("text", "1.5 kB"), (compiled, "[SIZE]")] {
+        let session = format!("Numbers.\n\n--- file\n{file}\n\n$ {command}\n");
+        let written = Session::parse(&session).run(Path::new("nowhere"));
+        let expected = format!("\ndone after [TIME], {size} from [GITHUB]/x\n64 MiB\n");
+        assert!(written.ends_with(&expected), "{written}");
+    }
 }

@@ -101,7 +101,7 @@ fn commands_in_documents_are_commands_of_ours() {
 fn examples_in_help_texts_are_commands_of_ours() {
     fn examples(command: &clap::Command, found: &mut Vec<String>) {
         let after = command
-            .get_after_help()
+            .get_after_long_help()
             .map(ToString::to_string)
             .unwrap_or_default();
         found.extend(after.replace("\\\n", " ").lines().filter_map(command_of));
@@ -124,7 +124,7 @@ fn examples_in_help_texts_are_commands_of_ours() {
 /// Every command that does something, by its words, with the text below its options.
 fn help_texts(command: &clap::Command, name: &str, found: &mut Vec<(String, String)>) {
     let after = command
-        .get_after_help()
+        .get_after_long_help()
         .map(ToString::to_string)
         .unwrap_or_default();
     found.push((name.to_owned(), after));

@@ -26,6 +26,7 @@ mod host_env;
 mod job_cleaner;
 mod job_container;
 mod job_directory;
+mod job_renderer;
 mod known_failures;
 mod limits;
 mod mask;
@@ -60,6 +61,7 @@ pub use job_directory::{
     JobDirectory, LABELLED, LockedDirectory, OpenDirectoryError, REPAIRED, ROOT, ignore_directory,
     open,
 };
+pub use job_renderer::{JobRenderer, RenderOptions, ScriptShell};
 pub use mask::SecretMasks;
 pub use missing_sources::missing_sources;
 pub use prepared_build::{BuildContext, PreparedBuild};
@@ -69,7 +71,7 @@ pub use rocm_sdk_query::RocmSdkQuery;
 pub use run::{BuildEvent, RunLimits, RunRequest, run_steps};
 pub use runner::{ProcessRunner, RecordedProcess, RecordingRunner, StepExecutor};
 pub use session::{BuildSession, FinishedBuild, StartError, build};
-pub use source_tree::{exclude_matrix_directory, source_listing};
+pub use source_tree::{copied_source_trees, exclude_matrix_directory, source_listing};
 pub use step_failure::{BuildEnd, MessageContext, StepError, StepErrorKind, no_signals};
 pub use step_hash::step_hash;
 pub use wheels_to_test::WheelToTest;

@@ -1,6 +1,6 @@
 //! The state of the files in a source tree that a build copies.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,10 @@ use std::time::Duration;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
+use rock_compat::Compat;
+use rock_plan::Plan;
 use rock_plan::config::MATRICES;
+use rock_plan::config::recipe::RecipeDocument;
 use rock_recipe::{Build, BuildSite};
 use rock_sys::process::{self, Control, Invocation, ProcessEvent, ProcessStatus, StderrTarget};
 use rock_sys::{self as sys, FileError};
@@ -144,6 +147,32 @@ pub fn exclude_matrix_directory(build: &mut Build, site: &BuildSite, current_dir
     if holds_only_matrix_files(&current_dir.join(MATRICES)) {
         build.leave_out(&format!("{}/{MATRICES}", site.caller()));
     }
+}
+
+/// Describes the source trees of this machine that the jobs of a plan copy; `recipes` are those of
+/// its groups, in order. All jobs of a group copy the same trees, so its first one is examined.
+pub fn copied_source_trees<'r>(
+    plan: &Plan,
+    recipes: impl IntoIterator<Item = &'r RecipeDocument>,
+    compat: &Compat,
+    current_dir: &Path,
+) -> BTreeSet<String> {
+    let site = BuildSite::Container;
+    let mut copies = BTreeSet::new();
+    for (number, (group, recipe)) in plan.groups.iter().zip(recipes).enumerate() {
+        let Some(job) = group.jobs(number).next() else {
+            continue;
+        };
+        if !recipe.has_sources_of_this_machine() {
+            continue;
+        }
+        let job = job.to_job();
+        if let Ok(mut build) = rock_recipe::build(&job, recipe, compat, &site, &BTreeMap::new()) {
+            exclude_matrix_directory(&mut build, &site, current_dir);
+            copies.extend(build.copies());
+        }
+    }
+    copies
 }
 
 fn holds_only_matrix_files(directory: &Path) -> bool {

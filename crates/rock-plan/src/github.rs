@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::leg::{Leg, TestLeg};
 use super::{JobView, Plan};
 use crate::codes::plan as codes;
-use rock_diagnostic::{Diagnostic, Severity, Sink};
+use rock_diagnostic::{Diagnostic, Severity, Sink, counted};
 
 /// Maximum number of jobs in a shard: GitHub's limit for one matrix, `jobs-per-matrix` in the
 /// compatibility data. Also checked when a saved plan is read.
@@ -39,6 +39,58 @@ pub struct GithubPlan {
     pub slim: bool,
     /// Bytes of job output that whole legs would take.
     pub whole_bytes: usize,
+}
+
+/// The size of the plan that a workflow is rendered for; `None` is unlimited.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct WorkflowCapacity {
+    /// The number of matrices that it has jobs for.
+    pub shards: Option<u16>,
+    /// The number of jobs that it has outputs for.
+    pub legs: Option<u16>,
+}
+
+impl GithubPlan {
+    /// Checks that a workflow has enough jobs and outputs for the plan.
+    ///
+    /// # Errors
+    /// The plan has more matrices or jobs.
+    pub fn check_capacity(&self, capacity: WorkflowCapacity) -> Result<(), Diagnostic> {
+        let jobs = counted(self.count as u64, "job");
+        let exceeded = |most: Option<u16>, count: usize| most.filter(|n| count > usize::from(*n));
+        let message = if let Some(most) = exceeded(capacity.shards, self.shards.len()) {
+            // There are at least two, so the noun is always plural.
+            let matrices = self.shards.len();
+            format!(
+                "the plan has {matrices} matrices with {jobs}, and the workflow has jobs for {most}"
+            )
+        } else if let Some(most) = exceeded(capacity.legs, self.count) {
+            format!("the plan has {jobs}, and the workflow has outputs for {most}")
+        } else {
+            return Ok(());
+        };
+        Err(Diagnostic::new(&codes::MORE_MATRICES, message)
+            .help("render the workflow again with `rock-matrix render workflow`"))
+    }
+
+    /// Returns the outputs of a workflow's job that plans: `count`, `has_jobs`, `shards`, `slim`, a
+    /// `matrix_N` for each matrix, and a `test_N` for each one with tests on other runners.
+    pub fn into_outputs(self) -> Vec<(String, String)> {
+        let mut outputs: Vec<(String, String)> = [
+            ("count", self.count.to_string()),
+            ("has_jobs", (self.count > 0).to_string()),
+            ("shards", self.shards.len().to_string()),
+            ("slim", self.slim.to_string()),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into();
+        let shards = self.shards.into_iter().enumerate();
+        outputs.extend(shards.map(|(number, shard)| (format!("matrix_{number}"), shard.json)));
+        let tests = self.tests.into_iter().enumerate();
+        outputs
+            .extend(tests.filter_map(|(number, tests)| Some((format!("test_{number}"), tests?))));
+        outputs
+    }
 }
 
 #[derive(Serialize)]

@@ -54,7 +54,9 @@ pub use assemble::{Plan, PlanGroup, first_reasons, plan};
 pub use axis_filter::AxisFilter;
 pub use diff::{JobChange, diff};
 pub use failed_jobs::{RunError, failed_jobs, keep_failed_jobs, no_failed_jobs};
-pub use github::{GithubPlan, JOBS_PER_MATRIX, OUTPUT_BYTES, PlanShard, github, warn_of_size};
+pub use github::{
+    GithubPlan, JOBS_PER_MATRIX, OUTPUT_BYTES, PlanShard, WorkflowCapacity, github, warn_of_size,
+};
 pub use job::{BuildEstimate, DroppedGfx, Job, JobSettings};
 pub use job_id::is_id;
 pub use job_variable::job_of_variable;

@@ -1,6 +1,7 @@
 //! `build`: builds jobs, and tests or delivers their wheels.
 
 mod options;
+mod outcome;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,17 +11,17 @@ use clap::error::ErrorKind;
 use super::command_line::repeated;
 use super::engine::{check_container_options, selected_engine};
 use super::jobs::{EngineChoice, check_job_options, select_jobs, select_recipe_jobs};
-use super::reporters::{BuildReporter, WheelReporter, format_duration};
+use super::reporters::{BuildReporter, WheelReporter};
 use super::wheel::fail;
 use super::{Exit, Shell, load, misused};
 use crate::cli::completed_value::{self, CompletedValue};
 use crate::codes::build as codes;
 use crate::compat::Compat;
 use crate::diagnostic::render::redact_urls;
-use crate::diagnostic::{Diagnostic, Severity, Sink, counted, shell_line};
+use crate::diagnostic::{Diagnostic, Severity, Sink, shell_line};
 use crate::exec::{
-    self, BuildContext, BuildEnd, BuildOptions, BuildOutcome, BuildReport, BuildStart, CallerEnv,
-    PreparedBuild, ProcessRunner, ResumePoint, ResumeRequest,
+    self, BuildContext, BuildEnd, BuildOptions, CallerEnv, PreparedBuild, ProcessRunner,
+    ResumeRequest,
 };
 use crate::plan::workspace::{ReadyJob, is_job_file};
 use crate::recipe::measurements::BuildMeasurements;
@@ -28,6 +29,7 @@ use crate::render::actions::table;
 use crate::sys::{self, HostRoots, Signals};
 use options::AUTO;
 pub(super) use options::JobOptions;
+use outcome::{describe, say_resume_points};
 
 /// The default output directory.
 pub(super) const DEFAULT_OUT: &str = "dist";
@@ -35,10 +37,6 @@ pub(super) const DEFAULT_OUT: &str = "dist";
 #[derive(Debug, clap::Args)]
 #[command(
     override_usage = "rock-matrix build [OPTIONS] <JOB...|--all|--recipe <NAME>>",
-    after_help = "\
-Examples:
-  rock-matrix build JOB           build one job on this machine
-  rock-matrix build JOB --resume  resume it after a failure, a time limit or Ctrl-C",
     after_long_help = "\
 Each job is built in its own directory .rock/JOB, which contains the sources, the log and
 build.json. Resume an unfinished build with --resume. Steps run with the rights of the calling user,
@@ -49,13 +47,13 @@ failed, 4 a stage failed, 124 the limit of --cap was reached, 130 and 143 stoppe
 
 Examples:
   rock-matrix build JOB                  build one job on this machine
+  rock-matrix build JOB --resume         resume after a failure, a time limit or Ctrl-C
   rock-matrix build JOB --engine docker  build it in the image of the plan
   rock-matrix build flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl \\
       --matrix matrices/flash-attn.yaml
   rock-matrix build JOB --dry-run        show every step
   rock-matrix build --recipe flash-attn --set flash-attn=2.7.4.post1 --set python=3.12 \\
       --set torch=2.5.1 --set rocm=6.2 --set backend=triton    build without a matrix file
-  rock-matrix build JOB --resume         resume after a failure, a time limit or Ctrl-C
   rock-matrix build --all --plan plan.json --cap 330 --started-at 1750000000"
 )]
 pub(super) struct Args {
@@ -393,102 +391,6 @@ impl BuildRequest<'_> {
         }
         // A signal received while the wheel was checked ends the run.
         signals.take().map_or(exit, Exit::from)
-    }
-
-    /// Prints the delivered wheels, and returns the exit code of a build.
-    fn print_result(&self, report: &BuildReport, shell: &Shell) -> Exit {
-        let printed = if report.is_delivered {
-            shell.report(&report.warnings);
-            self.print_wheels(report, shell)
-        } else {
-            Exit::Done
-        };
-        if let Some(error) = &report.record_error {
-            shell.report(std::slice::from_ref(error));
-            return Exit::Machine;
-        }
-        match &report.end {
-            BuildEnd::Done => match report.record.outcome {
-                BuildOutcome::Done => printed,
-                BuildOutcome::Refused => Exit::Fault,
-                _ => Exit::Machine,
-            },
-            BuildEnd::Failed(_) => Exit::Step,
-            BuildEnd::Capped(_) => Exit::Capped,
-            BuildEnd::Stopped(signal, _) => (*signal).into(),
-            BuildEnd::Engine(_) | BuildEnd::File(_) => Exit::Machine,
-        }
-    }
-
-    fn print_wheels(&self, report: &BuildReport, shell: &Shell) -> Exit {
-        let record = &report.record;
-        let used: Vec<String> = record
-            .used
-            .iter()
-            .filter_map(|(name, value)| Some(format!("{name} {}", value.as_ref()?)))
-            .collect();
-        let took = format_duration(Duration::from_secs(record.seconds));
-        match report.skipped_stages {
-            0 => shell.say(&format!("built in {took}")),
-            stages => shell.say(&format!(
-                "built in {took}; skipped {}",
-                counted(stages, "completed stage")
-            )),
-        }
-        if !used.is_empty() {
-            shell.say(&format!("used {}", used.join(", ")));
-        }
-        if self.options.is_json() {
-            return Exit::Done;
-        }
-        let lines = record.wheels.iter().map(|wheel| {
-            let path = Path::new(&wheel.path);
-            let shown = path
-                .strip_prefix(&shell.environment.current_dir)
-                .unwrap_or(path)
-                .display();
-            format!("{shown}  {}  {} bytes\n", wheel.digest, wheel.size_bytes)
-        });
-        shell.print(&lines.collect::<String>())
-    }
-}
-
-/// Prints the steps of builds without running them; as JSON, one line for each job.
-fn describe(builds: &[PreparedBuild<'_>], is_json: bool, shell: &Shell) -> Exit {
-    for build in builds {
-        if build.start() == BuildStart::Auto {
-            shell.say("the stage at which it resumes depends on this machine, so a dry run shows every stage");
-        }
-        if let Err(errors) = build.check_start() {
-            return fail(shell, &errors);
-        }
-    }
-    let steps: String = if is_json {
-        builds.iter().map(PreparedBuild::describe_json).collect()
-    } else {
-        builds.iter().map(PreparedBuild::describe).collect()
-    };
-    let exit = shell.print(&redact_urls(&steps));
-    for build in builds {
-        say_resume_points(build, shell);
-    }
-    exit
-}
-
-/// Lists the points at which an earlier build of a job can be resumed.
-fn say_resume_points(build: &PreparedBuild<'_>, shell: &Shell) {
-    let points = build.resume_points();
-    if points.is_empty() {
-        return;
-    }
-    shell.say("an earlier build of this job can be resumed; add one of these options:");
-    for ResumePoint { name, after, files } in points {
-        let files = if files.is_empty() {
-            String::new()
-        } else {
-            format!(": {}", files.join(", "))
-        };
-        shell.say(&format!("  --resume={name:<10} `{after}` is done{files}"));
     }
 }
 

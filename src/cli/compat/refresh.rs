@@ -13,7 +13,7 @@ use crate::compat::refresh::TableComparison;
 /// The torch table is compared with the pages of a package index, the table of torch's requirements
 /// with PyPI, and the table of actions with their tags on GitHub.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   rock-matrix compat refresh --requirements               patch of the table of requirements
   rock-matrix compat refresh --from saved-pages/ --check  whether the torch table is up to date")]

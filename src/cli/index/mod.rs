@@ -1,29 +1,28 @@
 //! `index`: writes a static package index of a directory of wheels or of published releases, and
 //! yanks files of it.
 
+mod document;
 mod input;
 mod yank_request;
 
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-
 use super::published::{self, Prereleases, ReadOptions};
-use super::{Exit, Format, OutputFormat, Shell, load, publish};
-use crate::diagnostic::{Sink, counted};
-use crate::index::{FileLinks, YankReport};
+use super::{Exit, OutputFormat, Shell, load, publish};
+use crate::diagnostic::Sink;
+use crate::index::FileLinks;
 use crate::names::{Age, RepoName, YankedFiles};
 use crate::publish::{
-    INDEX, IndexDirectory, IndexSummary, IndexUpdate, check_index_target, install_text,
-    lock_for_replacement, relative_steps,
+    INDEX, IndexDirectory, IndexUpdate, check_index_target, lock_for_replacement, relative_steps,
 };
 use crate::sys;
 
+use document::{Document, preview};
 use input::Input;
 use yank_request::{YankRequest, check_matches};
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   rock-matrix index build dist                               index the wheels of a directory
   rock-matrix index build --published OWNER/REPO --out site  index all releases on GitHub
@@ -46,10 +45,6 @@ enum IndexCommand {
 #[command(
     override_usage = "rock-matrix index build [OPTIONS] <DIR>\n       \
         rock-matrix index build [OPTIONS] --published <SOURCE> --out <DIR>",
-    after_help = "\
-Examples:
-  rock-matrix index build dist                               index the wheels of a directory
-  rock-matrix index build --published OWNER/REPO --out site  index all releases on GitHub",
     after_long_help = "\
 Writes static files, one package index for each ROCm and torch. The directory of the pages is
 replaced as a whole; a run that changes nothing writes nothing. The METADATA of each wheel in DIR is
@@ -59,11 +54,11 @@ again. Files that `index yank` yanked stay yanked.
 
 Examples:
   rock-matrix index build dist             pages in dist/simple, with relative links
+  rock-matrix index build --published OWNER/REPO --out site
+                                           index all releases on GitHub
   rock-matrix index build dist --out site  pages in site, with links to ../dist
   rock-matrix index build dist --no-metadata --repo OWNER/REPO --tag v1
                                            wheels are served by a GitHub release
-  rock-matrix index build --published OWNER/REPO --out site
-                                           index all releases on GitHub
   rock-matrix index build --published releases.json --published rock-manifest.json --out site
   pip install flash-attn==2.7.4.post1+rocm62torch2.5triton \\
       --extra-index-url file://$PWD/dist/simple/rocm6.2-torch2.5/"
@@ -94,7 +89,7 @@ struct BuildArgs {
 #[command(
     override_usage = "rock-matrix index yank [OPTIONS] <DIR> <FILES[: REASON]>...\n       \
         rock-matrix index yank [OPTIONS] --published <SOURCE> --out <DIR> <FILES[: REASON]>...",
-    after_help = "\
+    after_long_help = "\
 Examples:
   rock-matrix index yank dist 'flash-attn<2.6: superseded'            show what would be yanked
   rock-matrix index yank dist --older-than 30d --keep 3 --apply       yank old nightly builds"
@@ -143,7 +138,7 @@ struct YankArgs {
 #[command(
     override_usage = "rock-matrix index unyank [OPTIONS] <DIR> <FILES>...\n       \
         rock-matrix index unyank [OPTIONS] --published <SOURCE> --out <DIR> <FILES>...",
-    after_help = "\
+    after_long_help = "\
 Examples:
   rock-matrix index unyank dist 'flash-attn<2.6'          show what would be unyanked
   rock-matrix index unyank dist 'flash-attn<2.6' --apply  unyank it"
@@ -405,47 +400,4 @@ fn build(
         indexes,
     };
     Ok(shell.print(&document.text(args.format.get())))
-}
-
-/// Returns the report of a run that only lists what it would yank and unyank.
-fn preview(report: &YankReport, format: Format) -> String {
-    match format {
-        Format::Human if report.is_empty() => "nothing to change\n".to_owned(),
-        Format::Human => report.to_text(),
-        Format::Json => {
-            let document = serde_json::json!({ "version": 1, "yank": report });
-            format!("{document:#}\n")
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct Document {
-    version: u32,
-    index: String,
-    pages: usize,
-    changed: bool,
-    #[serde(rename = "yank")]
-    report: YankReport,
-    indexes: Vec<IndexSummary>,
-}
-
-impl Document {
-    fn text(&self, format: Format) -> String {
-        if format == Format::Json {
-            return serde_json::to_string_pretty(self)
-                .expect("a struct of text and numbers serialises")
-                + "\n";
-        }
-        let (index, pages) = (&self.index, self.pages);
-        let text = if self.changed {
-            format!("wrote {index}: {}\n", counted(pages, "page"))
-        } else {
-            format!(
-                "{index} is up to date: {}, nothing written\n",
-                counted(pages, "page")
-            )
-        };
-        text + &self.report.to_text() + &install_text(&self.indexes)
-    }
 }

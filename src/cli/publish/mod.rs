@@ -8,7 +8,7 @@ mod outcome;
 
 use std::path::PathBuf;
 
-use super::legs;
+use super::leg_options::LegOptions;
 use super::{Exit, Format, OutputFormat, Shell, load};
 use crate::codes::release as codes;
 use crate::diagnostic::{Code, Diagnostic, Location, Sink};
@@ -27,10 +27,6 @@ const GITHUB: &str = "https://github.com";
 #[command(
     override_usage = "rock-matrix publish [OPTIONS] <FILES>... \
         <--out <DIR>|--repo <OWNER/REPO> --tag <TAG>>",
-    after_help = "\
-Examples:
-  rock-matrix publish dist/ --repo OWNER/REPO --tag v1  publish the release v1 on GitHub
-  rock-matrix publish dist/ --out release               write it to a directory, with an index",
     after_long_help = "\
 A release in a directory contains the wheels, SHA256SUMS, rock-manifest.json, and in simple/ one
 package index for each ROCm and torch.
@@ -46,9 +42,9 @@ stopped by a signal.
 
 Examples:
   rock-matrix publish dist/ --repo OWNER/REPO --tag v1   publish the release v1 on GitHub
+  rock-matrix publish dist/ --out release                write a release to a directory
   rock-matrix publish dist/ --repo OWNER/REPO --tag v1 --dry-run
                                                          show the requests that would be sent
-  rock-matrix publish dist/ --out release                write a release to a directory
   rock-matrix publish dist/ more.whl --out releases --tag v1
                                                          write it to releases/v1
   rock-matrix publish dist/ --out release --plan plan.json
@@ -172,7 +168,7 @@ pub(super) struct Args {
     )]
     artifacts: Option<PathBuf>,
     #[command(flatten)]
-    legs: legs::LegOptions,
+    legs: LegOptions,
     /// Show what would change without writing anything
     #[arg(short = 'n', long, help_heading = "Output")]
     dry_run: bool,

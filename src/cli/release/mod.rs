@@ -8,7 +8,7 @@ use super::{Exit, Shell};
 use crate::diagnostic::Sink;
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   rock-matrix release preflight --repo OWNER/REPO --tag v1  check a tag before building
   rock-matrix release prune --repo OWNER/REPO --tag-glob 'nightly-*' --keep 7

@@ -23,10 +23,6 @@ const MINUTES: u64 = 5;
 #[command(
     override_usage = "rock-matrix release preflight [OPTIONS] --tag <TAG> \
         <--repo <OWNER/REPO>|--state <FILE>>",
-    after_help = "\
-Examples:
-  rock-matrix release preflight --repo OWNER/REPO --tag v1      check a tag before building
-  rock-matrix release preflight --tag v1 --state releases.json  check it with a saved listing",
     after_long_help = "\
 Checks the tag (valid, exists, at the right commit, allowed by rulesets), its release (published,
 immutable, full), drafts of the tag, names and number of the plan's files, and the repository
@@ -40,9 +36,9 @@ Exit codes: 0 no check failed, 1 a check failed, 3 GitHub could not be reached.
 
 Examples:
   rock-matrix release preflight --repo OWNER/REPO --tag v1      check a tag before building
+  rock-matrix release preflight --tag v1 --state releases.json  check it with a saved listing
   rock-matrix release preflight --repo OWNER/REPO --tag v1 --target COMMIT --plan plan.json
-                                                                check the commit and the plan too
-  rock-matrix release preflight --tag v1 --state releases.json  check it with a saved listing"
+                                                                check the commit and the plan too"
 )]
 pub(super) struct Args {
     /// GitHub repository of the release; required without --state

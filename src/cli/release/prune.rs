@@ -26,7 +26,7 @@ const MINUTES: u64 = 45;
 #[command(
     override_usage = "rock-matrix release prune [OPTIONS] --tag-glob <GLOB> \
         <--keep <N>|--older-than <AGE>> <--repo <OWNER/REPO>|--state <FILE>>",
-    after_help = "\
+    after_long_help = "\
 Examples:
   rock-matrix release prune --repo OWNER/REPO --tag-glob 'nightly-*' --keep 7 --older-than 30d
   rock-matrix release prune --repo OWNER/REPO --tag-glob 'nightly-*' --keep 7 --apply"

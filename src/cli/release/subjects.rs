@@ -14,7 +14,7 @@ use crate::publish::{
 
 /// Write the digests of files for actions/attest
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   rock-matrix release subjects dist/ --out subjects.txt
   rock-matrix release subjects dist/ --known dist/SHA256SUMS --out subjects.txt")]

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use crate::cli::Format;
 use crate::cli::completed_value::{self, CompletedValue};
 use crate::cli::jobs::{EngineChoice, image_name};
+use crate::exec;
+use crate::render::WindowsShell;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Options {
@@ -18,9 +20,7 @@ pub(super) struct Options {
         hide_possible_values = true
     )]
     pub(super) words: Vec<String>,
-    /// Where to run the steps [default: local]
-    ///
-    /// `render docker` always prints a container command, by default for docker.
+    /// Where to run the steps [default: local, or docker for `render docker`]
     #[arg(long, value_enum)]
     pub(super) engine: Option<EngineChoice>,
     /// Container image to use instead of the one in the plan
@@ -91,13 +91,12 @@ pub(super) enum ScriptShell {
     Cmd,
 }
 
-impl ScriptShell {
-    /// Returns the extension of its scripts.
-    pub(super) fn extension(self) -> &'static str {
-        match self {
-            Self::Sh => "sh",
-            Self::Powershell => "ps1",
-            Self::Cmd => "cmd",
+impl From<ScriptShell> for exec::ScriptShell {
+    fn from(shell: ScriptShell) -> Self {
+        match shell {
+            ScriptShell::Sh => Self::Bash,
+            ScriptShell::Powershell => Self::Windows(WindowsShell::PowerShell),
+            ScriptShell::Cmd => Self::Windows(WindowsShell::Cmd),
         }
     }
 }

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::GENERATOR;
-use crate::cli::limits::MAX_WORKFLOW_BYTES;
 use crate::cli::{Exit, Shell, load};
 use crate::codes::plan as codes;
 use crate::compat::Compat;
@@ -19,14 +18,11 @@ use crate::{names, recipe, render, sys};
 const DEFAULT_OUT: &str = ".github/workflows/wheels.yml";
 /// Maximum number of lines that `--check` shows.
 const SHOWN_LINES: usize = 200;
+/// Maximum size of a workflow to compare with the rendered one: twice GitHub's limit.
+const MAX_WORKFLOW_BYTES: u64 = 1 << 20;
 
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "\
-Examples:
-  rock-matrix render workflow --out .github/workflows/wheels.yml
-  rock-matrix render workflow --check  show how wheels.yml differs from the output",
-    after_long_help = "\
+#[command(after_long_help = "\
 The workflow plans, builds each job in its own workflow job, attests, and publishes when a tag is
 pushed; for a pull request it only plans. It contains the given paths, so run this command in the
 root of the repository. Configure it with `workflow`, `release`, `test` and `secrets` in the matrix
@@ -34,9 +30,8 @@ files. If it would exceed a limit of GitHub, an error is reported and nothing is
 
 Examples:
   rock-matrix render workflow --out .github/workflows/wheels.yml
-  rock-matrix render workflow matrices/flash-attn.yaml --out .github/workflows/flash-attn.yml
-  rock-matrix render workflow --check  show how wheels.yml differs from the output"
-)]
+  rock-matrix render workflow --check  show how wheels.yml differs from the output
+  rock-matrix render workflow matrices/flash-attn.yaml --out .github/workflows/flash-attn.yml")]
 pub(super) struct Args {
     /// Matrix files, combined into one plan [default: matrices/*.yaml]
     ///

@@ -16,7 +16,7 @@ use crate::report::{self, ColorScheme};
 /// wheels for and its archives of install trees. Excluded cells do not count. Badges are green from
 /// 90 % and yellow from 70 %. The heatmap shows torch, ROCm and Python versions.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   rock-matrix report coverage --plan plan.json --published releases.json --update README.md
   rock-matrix report coverage --plan matrices/flash-attn.yaml --published OWNER/REPO --heatmap docs")]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::input;
 use super::output::Output;
-use crate::cli::legs::LegOptions;
+use crate::cli::leg_options::LegOptions;
 use crate::cli::{Exit, Shell, load};
 use crate::codes::host;
 use crate::diagnostic::{Diagnostic, Location, Sink};
@@ -22,7 +22,7 @@ use crate::sys;
 #[command(
     override_usage = "rock-matrix report failures [OPTIONS] --plan <FILE> --results <FILE|DIR> \
         <--built <DIR>|--legs-env <NAME>>",
-    after_help = "\
+    after_long_help = "\
 Examples:
   rock-matrix report failures --plan plan.json --built dist --results .rock
   rock-matrix report failures --plan plan.json --legs-env LEGS --results results  in a workflow"

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::publish::{self, Connection};
 use crate::cli::published;
-use crate::cli::yanked_in::YankedInOptions;
+use crate::cli::yanked_in_options::YankedInOptions;
 use crate::cli::{Exit, Shell, load};
 use crate::compat::Compat;
 use crate::diagnostic::Sink;

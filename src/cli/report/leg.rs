@@ -17,7 +17,7 @@ use crate::sys;
 /// SHA-256 of SHA256SUMS. The publishing job verifies the artifact with it and rejects files that
 /// were changed after this command.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   rock-matrix report leg --job-env ROCK_JOB --out kept
   rock-matrix report leg --job-env ROCK_JOB --dist dist --out kept --github-output")]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::cli::jobs::leg_id;
-use crate::cli::legs::LegOptions;
+use crate::cli::leg_options::LegOptions;
 use crate::cli::{Exit, Shell, load};
 use crate::diagnostic::Sink;
 use crate::plan::{self, Job};
@@ -14,7 +14,7 @@ use crate::publish::{LegReport, check_all_reported, sha256};
 /// Prints the artifact IDs, separated by commas, for the input `artifact-ids` of
 /// actions/download-artifact. Every job of the plan must have reported an artifact.
 #[derive(Debug, clap::Args)]
-#[command(group(clap::ArgGroup::new("reports").args(["legs_env"]).required(true)), after_help = "\
+#[command(group(clap::ArgGroup::new("reports").args(["legs_env"]).required(true)), after_long_help = "\
 Examples:
   rock-matrix report legs --plan plan.json --legs-env LEGS --github-output
   rock-matrix report legs --plan plan.json --legs-env LEGS --job-env ROCK_JOB  one job only")]

@@ -15,7 +15,7 @@ use crate::publish::ManifestSelection;
 /// rock-manifest.json of each release, which has data that filenames lack, such as gfx targets and
 /// Requires-Python.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   rock-matrix report listing --published OWNER/REPO --out releases.json
   rock-matrix report packages --published releases.json --out docs/packages.md")]

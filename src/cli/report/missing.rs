@@ -16,7 +16,7 @@ use crate::report::{self, MissingReport};
 /// torch and ROCm: `yes`, `MISSING`, or `-` for cells that the plan excludes. A stable-ABI wheel
 /// covers every later Python except free-threaded ones, a py3-none wheel covers all.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   rock-matrix report missing --plan plan.json --published releases.json
   rock-matrix report missing --plan matrices/flash-attn.yaml --published OWNER/REPO --list")]

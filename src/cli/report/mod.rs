@@ -16,19 +16,13 @@ use super::{Exit, Shell};
 use crate::diagnostic::Sink;
 
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "\
-Examples:
-  rock-matrix report packages --published OWNER/REPO --out docs/packages.md
-  rock-matrix report missing --plan plan.json --published releases.json",
-    after_long_help = "\
+#[command(after_long_help = "\
 Documents are generated from a plan and a list of releases, never from an earlier document, so
 running a command again changes nothing. The list is read from GitHub or from a saved file.
 
 Examples:
   rock-matrix report packages --published OWNER/REPO --out docs/packages.md
-  rock-matrix report missing --plan plan.json --published releases.json"
-)]
+  rock-matrix report missing --plan plan.json --published releases.json")]
 pub(super) struct Args {
     #[command(subcommand)]
     document: Document,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::input;
 use super::output::{Output, worse};
 use crate::cli::publish::{self, Connection};
-use crate::cli::yanked_in::YankedInOptions;
+use crate::cli::yanked_in_options::YankedInOptions;
 use crate::cli::{Exit, Shell, load};
 use crate::diagnostic::Sink;
 use crate::publish::{ListedRelease, ManifestSelection};
@@ -16,7 +16,7 @@ use crate::report::{self, ReleaseNotes};
 /// With a plan and job results, the notes list the wheels that are missing, and why. A release with
 /// more files than GitHub allows continues in TAG-2, TAG-3 and so on; the notes cover all of these.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   rock-matrix report notes --tag v1 --published OWNER/REPO --out notes.md
   rock-matrix report notes --tag v1 --published releases.json --plan plan.json --results .rock")]

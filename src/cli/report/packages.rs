@@ -3,7 +3,7 @@
 use super::input;
 use super::output::Output;
 use crate::cli::published::{Prereleases, ReadOptions};
-use crate::cli::yanked_in::YankedInOptions;
+use crate::cli::yanked_in_options::YankedInOptions;
 use crate::cli::{Exit, Format, OutputFormat, Shell, load};
 use crate::diagnostic::Sink;
 use crate::publish::ManifestSelection;
@@ -13,7 +13,7 @@ use crate::report;
 ///
 /// Wheels are sorted by platform, distribution and version.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   rock-matrix report packages --published OWNER/REPO --out docs/packages.md
   rock-matrix report packages --published releases --base-url https://example.org/wheels --json")]

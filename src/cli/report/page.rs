@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::output::Output;
 use crate::cli::published::{self, Prereleases, ReadOptions};
-use crate::cli::yanked_in::YankedInOptions;
+use crate::cli::yanked_in_options::YankedInOptions;
 use crate::cli::{Exit, Shell, load, publish};
 use crate::codes::release as codes;
 use crate::diagnostic::{Diagnostic, Sink, counted};
@@ -20,7 +20,7 @@ use crate::publish::ManifestSelection;
 /// `gh api --paginate --slurp repos/OWNER/REPO/releases`. The latter does not contain GPU targets:
 /// add the release's rock-manifest.json with a second `--published`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   rock-matrix report page --published OWNER/REPO --out site/index.html
   rock-matrix report page --published release/ --base-url https://example.org/release -o page.html")]

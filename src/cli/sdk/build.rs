@@ -23,10 +23,6 @@ use crate::wheel::{DosTime, parse_source_date};
 #[derive(Debug, clap::Args)]
 #[command(
     disable_version_flag = true,
-    after_help = "\
-Examples:
-  rock-matrix sdk build --artifact-dir artifacts --out out --version 7.10.0
-  rock-matrix sdk build --artifact-dir artifacts --out out --gfx gfx94X-dcgpu",
     after_long_help = "\
 The packages are written to OUT/dist, all of them or none. Nothing is unpacked or compiled: files
 are copied from the artifacts into the packages, and libraries are edited on the way. The same

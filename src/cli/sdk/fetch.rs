@@ -22,12 +22,7 @@ use crate::sdk::{SelectionOptions, TargetList};
 
 /// Download the artifacts of a CI run
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "\
-Examples:
-  rock-matrix sdk fetch --run-id 18456789012 --gfx gfx942,gfx1100    artifacts for two targets
-  rock-matrix sdk fetch --run-id 18456789012 '_(lib|run)_' -n        list matching artifacts",
-    after_long_help = "\
+#[command(after_long_help = "\
 By default, archives are kept as they are, and `sdk plan` and `sdk build` read them. With --extract
 each is extracted into its own directory, with --flatten all into one tree. The size of every
 archive is checked, and its digest if one is published; a file gets its name once it is complete.
@@ -37,8 +32,7 @@ Examples:
   rock-matrix sdk fetch --run-id 18456789012 --gfx gfx942,gfx1100    artifacts for two targets
   rock-matrix sdk fetch --run-id 18456789012 '_(lib|run)_' -n        list matching artifacts
   rock-matrix sdk fetch --run-id 18456789012 --exclude '^rocprofiler' --exclude-components test,dbg
-  rock-matrix sdk fetch --run-id 7 --local-staging staging --extract"
-)]
+  rock-matrix sdk fetch --run-id 7 --local-staging staging --extract")]
 pub(super) struct Args {
     /// Fetch artifacts whose name matches one of these regular expressions [default: all]
     #[arg(value_name = "REGEX")]

@@ -12,18 +12,12 @@ mod version;
 use super::{Exit, Format, OutputFormat, Shell};
 
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "\
+#[command(after_long_help = "\
 Examples:
   rock-matrix sdk build --artifact-dir artifacts --out out    build all packages, in out/dist
-  rock-matrix sdk verify out/dist                             check them before publishing",
-    after_long_help = "\
-Examples:
+  rock-matrix sdk verify out/dist                             check them before publishing
   rock-matrix sdk fetch --run-id 18456789012                  download the artifacts of a CI run
-  rock-matrix sdk plan --artifact-dir artifacts               show which files go where
-  rock-matrix sdk build --artifact-dir artifacts --out out    build all packages, in out/dist
-  rock-matrix sdk verify out/dist                             check them before publishing"
-)]
+  rock-matrix sdk plan --artifact-dir artifacts               show which files go where")]
 pub(super) struct Args {
     #[command(subcommand)]
     command: Command,

@@ -16,20 +16,14 @@ use crate::sys::ScratchSpace;
 
 /// Show which files go into each package, and why others are left out
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "\
-Examples:
-  rock-matrix sdk plan --artifact-dir artifacts           list packages and the files left out
-  rock-matrix sdk plan --artifact-dir artifacts --json    list every file",
-    after_long_help = "\
+#[command(after_long_help = "\
 Nothing is written. The table lists the packages and the files that are left out; with --json, every
 path is listed with its package and what happens to it.
 
 Examples:
   rock-matrix sdk plan --artifact-dir artifacts           list packages and the files left out
   rock-matrix sdk plan --artifact-dir artifacts --json    list every file
-  rock-matrix sdk plan --artifact-dir artifacts --runtime-alias 'lib/libhsa-runtime64.so'"
-)]
+  rock-matrix sdk plan --artifact-dir artifacts --runtime-alias 'lib/libhsa-runtime64.so'")]
 pub(super) struct Args {
     #[command(flatten)]
     layout: LayoutArgs,

@@ -11,10 +11,6 @@ use crate::sdk::{self, FileSearchPath, SearchPathChange, SearchPathTag};
 #[derive(Debug, clap::Args)]
 #[command(
     disable_version_flag = true,
-    after_help = "\
-Examples:
-  rock-matrix sdk rpath lib/*.so                                         show search paths
-  rock-matrix sdk rpath --add '$ORIGIN/llvm/lib' lib/libamdhip64.so.7    append a directory",
     after_long_help = "\
 Changes write an RPATH, which `LD_LIBRARY_PATH` cannot override, and remove the RUNPATH. Existing
 bytes are not moved: what does not fit is appended. The result is checked the way a loader reads it,
@@ -22,8 +18,8 @@ also if the program headers are at the end of the file. Each file is replaced at
 
 Examples:
   rock-matrix sdk rpath lib/*.so                                         show search paths
-  rock-matrix sdk rpath --force lib/libamdhip64.so.7                     convert a RUNPATH
-  rock-matrix sdk rpath --add '$ORIGIN/llvm/lib' lib/libamdhip64.so.7    append a directory"
+  rock-matrix sdk rpath --add '$ORIGIN/llvm/lib' lib/libamdhip64.so.7    append a directory
+  rock-matrix sdk rpath --force lib/libamdhip64.so.7                     convert a RUNPATH"
 )]
 pub(super) struct Args {
     /// Libraries and programs

@@ -15,18 +15,12 @@ use crate::sys;
 
 /// List GPU families and their targets, or the GPUs of this machine
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "\
+#[command(after_long_help = "\
 Examples:
-  rock-matrix sdk targets --gfx gfx94X-dcgpu,gfx110X-dgpu    targets of two families
-  rock-matrix sdk targets --detect                           GPUs of this machine",
-    after_long_help = "\
-Examples:
-  rock-matrix sdk targets                                    all families and their targets
   rock-matrix sdk targets --gfx gfx94X-dcgpu,gfx110X-dgpu    targets of two families
   rock-matrix sdk targets --detect                           GPUs of this machine
-  rock-matrix sdk targets --targets-file TheRock/cmake/therock_amdgpu_targets.cmake"
-)]
+  rock-matrix sdk targets                                    all families and their targets
+  rock-matrix sdk targets --targets-file TheRock/cmake/therock_amdgpu_targets.cmake")]
 pub(super) struct Args {
     /// Families or targets to list, separated by commas or semicolons
     #[arg(long, aliases = ["gpu", "family"], value_name = "LIST")]

@@ -16,10 +16,6 @@ use crate::sdk::version::{
 #[command(
     override_usage = "rock-matrix sdk version [OPTIONS] \
         <--release-type <TYPE>|--custom-suffix <TEXT>>",
-    after_help = "\
-Examples:
-  rock-matrix sdk version --release-type nightly                  base version from version.json
-  rock-matrix sdk version --custom-suffix +mine1 --base 7.10.0    a version with a suffix",
     after_long_help = "\
 `rock-matrix compat list sdk-versions` shows how each type of release is numbered. In a workflow,
 the versions are also outputs of the step: rocm_package_version, rocm_deb_package_version and

@@ -20,10 +20,6 @@ use crate::sys::Signals;
     override_usage = "rock-matrix source checkout [OPTIONS] \
         <PROJECT|--manifest <FILE>|--manifest-url <URL>>\n       \
         rock-matrix source checkout [OPTIONS] --origin <URL> --ref <REF> --checkout-dir <DIR>",
-    after_help = "\
-Examples:
-  rock-matrix source checkout torch --ref v2.7.0        check out torch in `pytorch`
-  rock-matrix source checkout --manifest manifest.json  check out all projects of a manifest",
     after_long_help = "\
 Local changes and commits are kept unless an option discards them. If there is nothing to do, the
 command prints `up to date`. Rerun the same command to resume after a failure, an interrupt or a

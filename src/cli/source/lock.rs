@@ -11,12 +11,7 @@ use crate::source::{LockOptions, SourceLock};
 
 /// Write a manifest with the commits of source trees
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "\
-Examples:
-  rock-matrix source lock --out manifest.json          lock all trees in the working directory
-  rock-matrix source lock --remote --preset rocm-2.13  lock a preset without checking it out",
-    after_long_help = "\
+#[command(after_long_help = "\
 A tree made by `rock-matrix source checkout` is listed with the commit of its repository, its ref
 and its patches; any other tree with the commit, branch and remote that git reports. Nothing is
 fetched, except with --remote: then one commit of each repository, and of it only the files with
@@ -26,8 +21,7 @@ Examples:
   rock-matrix source lock --out manifest.json          lock all trees in the working directory
   rock-matrix source lock --remote --preset rocm-2.13  lock a preset without checking it out
   rock-matrix source lock --checkout-root b --out b    name the file after the platform and ref
-  rock-matrix source lock torch triton --suffix +rocm7.2 --out manifest.json"
-)]
+  rock-matrix source lock torch triton --suffix +rocm7.2 --out manifest.json")]
 pub(super) struct Args {
     /// Projects by name, directory or wheel [default: all that are checked out]
     ///

@@ -18,7 +18,7 @@ use crate::source::projects;
 use crate::sys::{self, Signals};
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   rock-matrix source plan            show the repository and ref of every project
   rock-matrix source checkout torch  check out torch, apply patches and run hipify")]

@@ -10,20 +10,14 @@ use crate::source::{PinReport, PinReportOptions};
 
 /// Show every pin of a torch checkout and the AOTriton downloads for it
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "\
-Examples:
-  rock-matrix source pins pytorch                           show all pins
-  rock-matrix source pins pytorch --rocm 7.2 --gfx gfx1151  show the archives for a ROCm and a GPU",
-    after_long_help = "\
+#[command(after_long_help = "\
 Only local files are read. The exit code is 1 if the commit of AOTriton cannot be determined, unless
 AOTRITON_INSTALLED_PREFIX is set or --default is given.
 
 Examples:
   rock-matrix source pins pytorch                           show all pins
   rock-matrix source pins pytorch --rocm 7.2 --gfx gfx1151  show the archives for a ROCm and a GPU
-  rock-matrix source pins pytorch --aotriton aotriton       compare a checkout with the pin"
-)]
+  rock-matrix source pins pytorch --aotriton aotriton       compare a checkout with the pin")]
 pub(super) struct Args {
     /// Directory of the torch checkout
     #[arg(value_name = "DIR")]

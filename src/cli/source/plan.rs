@@ -10,12 +10,7 @@ use crate::source::{ExplicitSelection, PlannedValue, SourcePlan};
 
 /// Show the repository, ref and patches of each project, and where they are set
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "\
-Examples:
-  rock-matrix source plan --preset rocm-2.13          show the sources of a preset
-  rock-matrix source plan triton --torch-dir pytorch  show the triton commit that torch pins",
-    after_long_help = "\
+#[command(after_long_help = "\
 Options override presets, presets override pins, and pins override the table `projects`.
 Nothing is fetched. If torch is not checked out, the output names the files that will pin commits.
 
@@ -24,8 +19,7 @@ Examples:
   rock-matrix source plan triton --torch-dir pytorch  show the triton commit that torch pins
   rock-matrix source plan --platform windows          show the projects on Windows
   rock-matrix source plan torch --ref v2.7.0-rc9 --patch-dir patches/pytorch
-                                                      show which patch set fits a ref"
-)]
+                                                      show which patch set fits a ref")]
 pub(super) struct Args {
     /// Projects by name, directory or wheel [default: all of the preset or platform]
     #[arg(value_name = "PROJECT")]

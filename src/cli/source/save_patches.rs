@@ -9,10 +9,6 @@ use crate::checkout::{self, PatchFileChange, PatchTargetOptions, SavedPatches};
 #[derive(Debug, clap::Args)]
 #[command(
     override_usage = "rock-matrix source save-patches [OPTIONS] <PROJECT|--checkout-dir <DIR>>",
-    after_help = "\
-Examples:
-  rock-matrix source save-patches torch          update the patch set that was applied
-  rock-matrix source save-patches torch --check  list differences without writing anything",
     after_long_help = "\
 In each repository, commits before the commit of hipify are saved in the directory base, and later
 ones in hipified. The whole set is replaced at once. Files of repositories that the tree does not

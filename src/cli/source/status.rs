@@ -11,10 +11,6 @@ use crate::source::{CheckoutOutcome, FoundRepository};
 #[derive(Debug, clap::Args)]
 #[command(
     override_usage = "rock-matrix source status [OPTIONS] <PROJECT|--checkout-dir <DIR>>",
-    after_help = "\
-Examples:
-  rock-matrix source status torch                        show the tree in `pytorch`
-  rock-matrix source status --checkout-dir audio --json  show the tree in `audio` as JSON",
     after_long_help = "\
 Nothing is fetched or changed.
 

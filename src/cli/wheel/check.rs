@@ -19,12 +19,7 @@ use crate::sdk::verify::{self as sdk_verify, ON_PURPOSE};
 
 /// Check RECORD, METADATA, platforms, label, libraries and GPU code of wheels
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "\
-Examples:
-  rock-matrix wheel check dist/*.whl
-  rock-matrix wheel check dist --expect torch,torchaudio --with aotriton   wheels of a build",
-    after_long_help = "\
+#[command(after_long_help = "\
 Exits with 1 if a wheel has an error. `rock-matrix explain CODE` explains a finding.
 
 Examples:
@@ -36,8 +31,7 @@ Examples:
   rock-matrix wheel check built.whl --profile pypi                         what PyPI rejects
   rock-matrix wheel check rocm_sdk_core.whl --profile sdk
   rock-matrix wheel check libraries.whl device_gfx942.whl                  GPU code in other wheels
-  rock-matrix wheel check dist/*.whl --json                                one line per wheel"
-)]
+  rock-matrix wheel check dist/*.whl --json                                one line per wheel")]
 pub(super) struct Args {
     /// Wheels, or folders with wheels
     #[arg(required = true, value_name = "WHEEL|DIR")]

@@ -12,12 +12,7 @@ use crate::wheel::{LabelCheck, Wheel};
 
 /// Embed the ROCm runtime in a wheel, so that it needs no ROCm packages
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "\
-Examples:
-  rock-matrix wheel embed torch-2.9.0+rocm7.10.0-cp312-cp312-win_amd64.whl --rocm build/dist/rocm
-  rock-matrix wheel embed torch-2.9.0-cp312-cp312-win_amd64.whl --rocm rocm --out fat",
-    after_long_help = "\
+#[command(after_long_help = "\
 For torch wheels for Windows; support for Linux is experimental. The local version label gets the
 prefix `rocm.`, and the requirement of ROCm packages is removed. The input is not modified: the new
 wheel is written under its new name, and its path is printed. A wheel that already contains ROCm
@@ -26,8 +21,7 @@ does not change. The compatibility data defines which files are embedded and whe
 
 Examples:
   rock-matrix wheel embed torch-2.9.0+rocm7.10.0-cp312-cp312-win_amd64.whl --rocm build/dist/rocm
-  rock-matrix wheel embed torch-2.9.0-cp312-cp312-win_amd64.whl --rocm rocm --out fat"
-)]
+  rock-matrix wheel embed torch-2.9.0-cp312-cp312-win_amd64.whl --rocm rocm --out fat")]
 pub(super) struct Args {
     /// Wheel to embed ROCm in; the file is not modified
     wheel: PathBuf,

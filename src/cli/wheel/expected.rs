@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::audit::expected::{Expectations, ExpectedWheels};
-use crate::cli::{Shell, targets};
+use crate::cli::{Shell, gfx_targets};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostics, ExitClass};
 use crate::names::{DistributionName, GfxTarget};
@@ -31,9 +31,9 @@ pub(super) fn words(
         gfx_words,
         distributions,
     } = Expectations::parse(given, compat)?;
-    let gfx_words = targets::GfxWords(gfx_words);
+    let gfx_words = gfx_targets::GfxWords(gfx_words);
     Ok(ExpectedWords {
-        targets: targets::targets(&gfx_words, "--expect", compat, shell)?,
+        targets: gfx_targets::targets(&gfx_words, "--expect", compat, shell)?,
         distributions,
     })
 }

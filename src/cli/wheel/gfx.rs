@@ -8,8 +8,8 @@ use crate::audit::gfx::{DeviceWheels, GfxReport, SplitCode, UnexpectedTargets};
 use crate::audit::{
     self, InspectOptions, InspectedFile, InspectionDepth, ProgressReporter as _, WheelFile,
 };
+use crate::cli::gfx_targets::{GfxWords, gfx_words, targets};
 use crate::cli::reporters::WheelReporter;
-use crate::cli::targets::{GfxWords, gfx_words, targets};
 use crate::cli::{Exit, Shell, load};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
@@ -19,12 +19,7 @@ use crate::wheel::{WheelHeaders, ZipArchive};
 
 /// List the GPU targets that wheels contain code for, file by file
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "\
-Examples:
-  rock-matrix wheel gfx dist/*.whl
-  rock-matrix wheel gfx built.whl --require gfx942,gfx1100        fail if one is missing",
-    after_long_help = "\
+#[command(after_long_help = "\
 GPU code is found in offload bundles (compressed or not), code objects, kpack archives and data
 files, anywhere in a wheel. Exits with 1 if a file lacks targets of --require or --exact, has others
 than --exact, or if code is damaged or contradicts the table of its bundle.
@@ -35,8 +30,7 @@ Examples:
   rock-matrix wheel gfx built.whl --exact gfx90a,gfx942,gfx1100   fail on any other set
   rock-matrix wheel gfx built.whl --fast                          read only tables of bundles
   rock-matrix wheel gfx libraries.whl device_gfx942.whl           GPU code in other wheels
-  rock-matrix wheel gfx built.whl --json"
-)]
+  rock-matrix wheel gfx built.whl --json")]
 pub(super) struct Args {
     /// Wheels, or folders with wheels
     #[arg(required = true, value_name = "WHEEL|DIR")]

@@ -14,10 +14,6 @@ use crate::wheel::{ExistingLabel, LabelCheck, relabel};
 #[derive(Debug, clap::Args)]
 #[command(
     override_usage = "rock-matrix wheel label [OPTIONS] <WHEEL> <LABEL>",
-    after_help = "\
-Examples:
-  rock-matrix wheel label built.whl rocm62torch2.5                    next to built.whl
-  rock-matrix wheel label built.whl rocm6.2torch2.5 --replace         change the label",
     after_long_help = "\
 The input is not modified: the new wheel is written under its new name, and its path is printed.
 Compressed members are copied without recompressing them. SOURCE_DATE_EPOCH sets the time of all

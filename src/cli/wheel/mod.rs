@@ -18,7 +18,7 @@ use super::{Exit, Format, OutputFormat, Shell};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   rock-matrix wheel show built.whl      where it can be installed, and what limits that
   rock-matrix wheel repair dist/*.whl   graft the libraries that the wheels need")]

@@ -17,12 +17,7 @@ use crate::wheel::{BuildTagChange, LabelCheck, RetagOptions, TagChange, Wheel, Z
 
 /// Change the tags or the build number of a wheel, in its filename and metadata
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "\
-Examples:
-  rock-matrix wheel retag built.whl --platform-tag manylinux_2_28_x86_64
-  rock-matrix wheel retag built.whl --build 2   or --build '' to remove the build number",
-    after_long_help = "\
+#[command(after_long_help = "\
 A tag replaces the present ones, or is added to them with `+` in front. Separate several tags with
 dots.
 
@@ -35,8 +30,7 @@ Examples:
   rock-matrix wheel retag built.whl --build 2   or --build '' to remove the build number
   rock-matrix wheel retag built.whl --platform-tag +manylinux_2_24_x86_64   add a tag
   rock-matrix wheel retag built.whl --python-tag py3 --abi-tag none --out wheelhouse
-  rock-matrix wheel retag built.whl --platform-tag manylinux_2_17_x86_64 --allow R101"
-)]
+  rock-matrix wheel retag built.whl --platform-tag manylinux_2_17_x86_64 --allow R101")]
 #[command(
     group = clap::ArgGroup::new("change")
         .args(["python_tag", "abi_tag", "platform_tag", "build"])

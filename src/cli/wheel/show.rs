@@ -12,12 +12,7 @@ use crate::diagnostic::Diagnostics;
 
 /// Show which platforms wheels run on, and whether their filenames are accurate
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "\
-Examples:
-  rock-matrix wheel show dist/*.whl
-  rock-matrix wheel show built.whl --no-host-libs   the same result on every machine",
-    after_long_help = "\
+#[command(after_long_help = "\
 Exits with 0 if every wheel could be read, whatever the findings; `wheel check` fails on findings.
 
 Examples:
@@ -25,8 +20,7 @@ Examples:
   rock-matrix wheel show built.whl --no-host-libs      the same result on every machine
   rock-matrix wheel show built.whl --exclude-preset rocm,torch
   rock-matrix wheel show built.whl --json              auditwheel's keys, and ours under `rock`
-  rock-matrix wheel show built.whl --json=auditwheel   only auditwheel's keys"
-)]
+  rock-matrix wheel show built.whl --json=auditwheel   only auditwheel's keys")]
 pub(super) struct Args {
     /// Wheels, or folders with wheels
     #[arg(required = true, value_name = "WHEEL|DIR")]

@@ -14,18 +14,12 @@ use crate::diagnostic::{Diagnostic, Location, Severity, counted};
 ///
 /// Compares every member with RECORD, and METADATA and WHEEL with the filename.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "\
-Examples:
-  rock-matrix wheel verify dist                 every wheel in a folder
-  rock-matrix wheel verify dist/*.whl --json    one line per wheel",
-    after_long_help = "\
+#[command(after_long_help = "\
 Exits with 1 if a wheel has an error.
 
 Examples:
   rock-matrix wheel verify dist                 every wheel in a folder
-  rock-matrix wheel verify dist/*.whl --json    one line per wheel"
-)]
+  rock-matrix wheel verify dist/*.whl --json    one line per wheel")]
 pub(super) struct Args {
     /// Wheels, or folders with wheels
     #[arg(required = true, value_name = "WHEEL|DIR")]

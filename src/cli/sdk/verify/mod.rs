@@ -11,20 +11,14 @@ use crate::sdk::verify::VerifiedPackages;
 
 /// Check finished packages before anyone installs them
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "\
-Examples:
-  rock-matrix sdk verify out/dist           one line per package, and all problems
-  rock-matrix sdk verify out/dist --json    the same for programs",
-    after_long_help = "\
+#[command(after_long_help = "\
 The wheels and the sdist are read in place, without pip and without unpacking them. Every member is
 checked against RECORD, every path against those of the other packages, and every library against
 its search path. Exits with 1 if there are errors.
 
 Examples:
   rock-matrix sdk verify out/dist           one line per package, and all problems
-  rock-matrix sdk verify out/dist --json    the same for programs"
-)]
+  rock-matrix sdk verify out/dist --json    the same for programs")]
 pub(super) struct Args {
     /// Directory of the packages, such as `out/dist` after `sdk build --out out`
     #[arg(value_name = "DIST_DIR")]

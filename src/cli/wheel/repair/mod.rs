@@ -24,12 +24,7 @@ pub(in crate::cli) use text::{graft_lines, repair_note_line, unchanged_line};
 
 /// Graft external libraries into wheels and set the platform tag they comply with
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "\
-Examples:
-  rock-matrix wheel repair dist/*.whl             write to wheelhouse/
-  rock-matrix wheel repair built.whl --dry-run    show what would change",
-    after_long_help = "\
+#[command(after_long_help = "\
 Libraries of ROCm, torch and CUDA are not grafted, as in a build: a process must load only one copy
 of them. Use --exclude-preset to exclude other sets, or none.
 
@@ -45,8 +40,7 @@ Examples:
   rock-matrix wheel repair built.whl --exclude-preset none    graft ROCm and torch, too
   rock-matrix wheel repair built.whl --exclude 'libfoo.so*' --no-graft
   rock-matrix wheel repair built.whl --sysroot /mnt/image     libraries of a container image
-  rock-matrix wheel repair built.whl --dedup-sonames --keep-copy 'libplugin*'"
-)]
+  rock-matrix wheel repair built.whl --dedup-sonames --keep-copy 'libplugin*'")]
 pub(super) struct Args {
     /// Wheels to repair; the files are not modified
     #[arg(required = true, value_name = "WHEEL")]

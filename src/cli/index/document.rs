@@ -1,0 +1,52 @@
+//! What a run changed in an index, as text or JSON.
+
+use serde::Serialize;
+
+use crate::cli::Format;
+use crate::diagnostic::counted;
+use crate::index::YankReport;
+use crate::publish::{IndexSummary, install_text};
+
+/// Returns the report of a run that only lists what it would yank and unyank.
+pub(super) fn preview(report: &YankReport, format: Format) -> String {
+    match format {
+        Format::Human if report.is_empty() => "nothing to change\n".to_owned(),
+        Format::Human => report.to_text(),
+        Format::Json => {
+            let document = serde_json::json!({ "version": 1, "yank": report });
+            format!("{document:#}\n")
+        }
+    }
+}
+
+/// The report of a written index.
+#[derive(Serialize)]
+pub(super) struct Document {
+    pub(super) version: u32,
+    pub(super) index: String,
+    pub(super) pages: usize,
+    pub(super) changed: bool,
+    #[serde(rename = "yank")]
+    pub(super) report: YankReport,
+    pub(super) indexes: Vec<IndexSummary>,
+}
+
+impl Document {
+    pub(super) fn text(&self, format: Format) -> String {
+        if format == Format::Json {
+            return serde_json::to_string_pretty(self)
+                .expect("a struct of text and numbers serialises")
+                + "\n";
+        }
+        let (index, pages) = (&self.index, self.pages);
+        let text = if self.changed {
+            format!("wrote {index}: {}\n", counted(pages, "page"))
+        } else {
+            format!(
+                "{index} is up to date: {}, nothing written\n",
+                counted(pages, "page")
+            )
+        };
+        text + &self.report.to_text() + &install_text(&self.indexes)
+    }
+}

@@ -1,0 +1,88 @@
+//! The plan as text, JSON, IDs or the matrices of a workflow, and its changes since a saved plan.
+
+use super::{Args, PlanFormat};
+use crate::cli::{Exit, Shell, load};
+use crate::diagnostic::Sink;
+use crate::plan::{self, Plan, WorkflowCapacity};
+use crate::render;
+
+/// Prints the plan, or what changed since the plan of `--diff`.
+pub(super) fn print(
+    args: &Args,
+    shell: &Shell,
+    plan: &Plan,
+    notes: &[String],
+    sink: &mut Sink,
+) -> Result<Exit, Exit> {
+    if let Some(old) = &args.diff {
+        let source = load::plan_source(shell, old)?;
+        let old = plan::read_json(&source, sink).ok_or(Exit::Fault)?;
+        let new: Vec<plan::Job> = plan.jobs().map(plan::JobView::to_job).collect();
+        let changes = plan::diff(&old, &new);
+        return Ok(match args.format() {
+            PlanFormat::Json => load::write_output(shell, args.out.as_deref(), |out| {
+                serde_json::to_writer(&mut *out, &changes)?;
+                out.write_all(b"\n")
+            }),
+            _ => load::write_output(shell, args.out.as_deref(), |out| {
+                out.write_all(render::changes(&changes).as_bytes())
+            }),
+        });
+    }
+    if args.github_output {
+        write_outputs(args, shell, plan, sink)?;
+    }
+    let generator = concat!("rock-matrix ", env!("CARGO_PKG_VERSION"));
+    Ok(match args.format() {
+        PlanFormat::Json => load::write_output(shell, args.out.as_deref(), |out| {
+            plan::write_json(plan, generator, notes, out)
+        }),
+        PlanFormat::Github => {
+            let github = legs(plan, sink)?;
+            load::write_output(shell, args.out.as_deref(), |out| {
+                github
+                    .shards
+                    .iter()
+                    .try_for_each(|shard| writeln!(out, "{}", shard.json))
+            })
+        }
+        PlanFormat::Ids => load::write_output(shell, args.out.as_deref(), |out| {
+            plan.jobs()
+                .try_for_each(|job| writeln!(out, "{}", job.id()))
+        }),
+        PlanFormat::Human if args.github_output => Exit::Done,
+        PlanFormat::Human => {
+            let detail = if args.explain {
+                render::PlanDetail::Explain
+            } else {
+                render::PlanDetail::Summary
+            };
+            let text = render::plan(plan, notes, detail);
+            load::write_output(shell, args.out.as_deref(), |out| {
+                out.write_all(text.as_bytes())
+            })
+        }
+    })
+}
+
+/// Returns the plan in GitHub's form; warns if the matrices had to be reduced or soon will be.
+fn legs(plan: &Plan, sink: &mut Sink) -> Result<plan::GithubPlan, Exit> {
+    let github = plan::github(plan, sink).ok_or(Exit::Fault)?;
+    plan::warn_of_size(&github, sink);
+    Ok(github)
+}
+
+/// Writes the matrices and their number to `GITHUB_OUTPUT`, or to stdout if that is unset.
+fn write_outputs(args: &Args, shell: &Shell, plan: &Plan, sink: &mut Sink) -> Result<(), Exit> {
+    let github = legs(plan, sink)?;
+    let capacity = WorkflowCapacity {
+        shards: args.max_shards,
+        legs: args.max_legs,
+    };
+    if let Err(error) = github.check_capacity(capacity) {
+        sink.push(error);
+        return Err(Exit::Fault);
+    }
+    shell.summarise_if_it_can_be(|room| render::summary(plan, room));
+    shell.write_outputs(&github.into_outputs())
+}
