@@ -25,7 +25,7 @@ pub(super) fn select_jobs(
     sink: &mut Sink,
 ) -> Result<JobSelection, Exit> {
     let options = load::workspace_options(shell, compat);
-    reported(JobSelection::load(arguments, &options), shell, sink)
+    unwrap_or_report(JobSelection::load(arguments, &options), shell, sink)
 }
 
 /// Selects jobs like [`select_jobs`], for a command whose first word may be a misspelled subcommand.
@@ -52,7 +52,7 @@ pub(super) fn select_jobs_of_group(
         let text = format!("no job or subcommand is called '{word}'\n\n  tip: {tip}");
         return Err(misused(&[group], ErrorKind::InvalidSubcommand, &text));
     }
-    reported(loaded, shell, sink)
+    unwrap_or_report(loaded, shell, sink)
 }
 
 /// Whether an error says that no job has this name.
@@ -75,11 +75,11 @@ pub(super) fn select_recipe_jobs(
 ) -> Result<JobSelection, Exit> {
     let options = load::workspace_options(shell, compat);
     let selection = JobSelection::from_recipe(recipe, settings, &options);
-    reported(selection, shell, sink)
+    unwrap_or_report(selection, shell, sink)
 }
 
-/// Moves warnings to the sink, and reports errors.
-fn reported(
+/// Returns the selection, whose warnings go to the sink; without one, reports the errors.
+fn unwrap_or_report(
     selection: Result<(JobSelection, Vec<Diagnostic>), Diagnostics>,
     shell: &Shell,
     sink: &mut Sink,

@@ -10,45 +10,30 @@ use crate::codes::plan as codes;
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Diagnostics, Sink, SourceText};
 use crate::plan::workspace::{self, Workspace, WorkspaceOptions};
-use crate::plan::{Plan, PlanInputs};
+use crate::plan::{LARGEST_PLAN_BYTES, Plan, PlanInputs};
 use crate::sys;
 
 /// Maximum size of files without another limit: logs, reports of machines, lists of runs and
 /// results, checksums, rendered files.
 pub(super) const MAX_FILE_BYTES: u64 = 64 << 20;
 
-/// Reads a text file, named as the user gave it.
+/// Reads a text file, or standard input if the path is `-`.
 ///
 /// # Errors
 /// The exit code of the command, after reporting the error.
 pub(super) fn source(shell: &Shell, path: &Path) -> Result<SourceText, Exit> {
-    reported(shell, |sink| read_source(path, sink))
+    workspace::read_text(path, MAX_FILE_BYTES).map_err(|error| shell.report(&[error]))
 }
 
-/// Reads a saved plan, of at most [`crate::plan::LARGEST_PLAN_BYTES`]. The path `-` is standard
-/// input.
+/// Reads a saved plan, of at most [`LARGEST_PLAN_BYTES`], or standard input if the path is `-`.
 ///
 /// # Errors
 /// The exit code of the command, after reporting the error.
 pub(super) fn plan_source(shell: &Shell, path: &Path) -> Result<SourceText, Exit> {
-    workspace::read_plan_text(path).map_err(|error| shell.report(&[error]))
+    workspace::read_text(path, LARGEST_PLAN_BYTES).map_err(|error| shell.report(&[error]))
 }
 
-/// Reads a file and reports why it cannot be read.
-///
-/// # Errors
-/// The exit code of the command, after reporting the error.
-pub(super) fn reported(
-    shell: &Shell,
-    read: impl FnOnce(&mut Sink) -> Result<SourceText, Exit>,
-) -> Result<SourceText, Exit> {
-    let mut sink = Sink::new();
-    read(&mut sink).inspect_err(|_| {
-        shell.report(&sink.finish());
-    })
-}
-
-/// Reads a text file. An error goes to the sink.
+/// Reads a text file, or standard input if the path is `-`. An error goes to the sink.
 ///
 /// # Errors
 /// The exit code of the command.
@@ -56,8 +41,8 @@ pub(super) fn read_source(path: &Path, sink: &mut Sink) -> Result<SourceText, Ex
     read_limited(path, MAX_FILE_BYTES, sink)
 }
 
-/// Reads a text file of limited size, or standard input if the path is `-`. An error goes to the
-/// sink.
+/// Reads a text file of at most `limit_bytes`, or standard input if the path is `-`. An error goes
+/// to the sink.
 ///
 /// # Errors
 /// The exit code of the command.

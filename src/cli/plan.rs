@@ -32,8 +32,7 @@ Examples:
   rock-matrix plan --diff plan.json           show the effect of an edit
   rock-matrix plan matrices/flash-attn.yaml --from-issue issue.md
                                               the combination that an issue requests
-  rock-matrix plan --only torch=2.9.1 --only gfx=gfx942
-                                              only the jobs with these values
+  rock-matrix plan --only python=3.12         only the jobs with this value
   rock-matrix plan --only-failed run.json     only the jobs that failed in a workflow run")]
 pub(super) struct Args {
     /// Matrix files, combined into one plan [default: matrices/*.yaml]
@@ -41,14 +40,16 @@ pub(super) struct Args {
     /// The default is all files in `matrices/` that end in `.yaml` or `.yml`. `-` reads standard
     /// input.
     files: Vec<PathBuf>,
-    /// Keep only jobs with this value, such as `torch=2.9.1`
+    /// Keep only jobs with one of these values, such as `python=3.12`; can be repeated
     ///
-    /// The value is that of an axis. `gfx=TARGET` keeps jobs that build for the target; families
-    /// and product names are accepted too. Several values of one axis are alternatives, and an
-    /// empty value matches any. Errors that concern only other jobs do not fail the plan.
+    /// The values are those of an axis, separated by commas. Jobs must have one value of each axis
+    /// that is given; repeating the option for an axis adds values. `gfx=TARGET` keeps jobs that
+    /// build for the target; families and product names are accepted too. An empty value matches
+    /// any. With `--axis` or `--gfx`, the values are those that these options set. Errors that
+    /// concern only other jobs do not fail the plan.
     #[arg(
         long,
-        value_name = "AXIS=VALUE",
+        value_name = "AXIS=VALUES",
         value_parser = overrides::axis_value,
         help_heading = "Selection"
     )]
@@ -169,8 +170,20 @@ enum PlanFormat {
     Ids,
 }
 
-/// Options that are left out of the command that prints the reasons for missing cells.
-const NOT_EXPLAINED: &[&str] = &["--github-output", "--fail-empty"];
+/// Options that are left out of the command that prints the reasons for missing cells: those of
+/// other outputs, and those that fail.
+const NOT_EXPLAINED: &[&str] = &[
+    "--diff=",
+    "--fail-empty",
+    "--format=",
+    "--github-output",
+    "--json",
+    "--max-legs=",
+    "--max-shards=",
+    "--most-matrices=",
+    "--out=",
+    "-o=",
+];
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
@@ -178,13 +191,13 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let mut requested = None;
     let exit = make(args, shell, &mut requested, &mut sink);
     let diagnostics = sink.finish();
-    let reported = shell.report(&match &requested {
+    let report_exit = shell.report(&match &requested {
         Some(requested) => requested.relocate(diagnostics),
         None => diagnostics,
     });
     match exit {
         Err(exit) | Ok(exit) if exit != Exit::Done => exit,
-        _ => reported,
+        _ => report_exit,
     }
 }
 
@@ -209,6 +222,7 @@ fn make(
         published: published.published_set(compat.rocm_versions()),
         runner: args.runner,
         jobs_per_matrix,
+        explain_hint: Some(explain_hint(args, shell)),
         ..PlanInputs::default()
     };
     let workspace_options =
@@ -373,18 +387,21 @@ fn no_jobs(plan: &Plan, args: &Args, shell: &Shell) -> Diagnostic {
         )
         .help("nothing is left to build; plan without `--published` to see every job");
     }
-    Diagnostic::new(&codes::EMPTY_PLAN, "the plan has no jobs").help(match args {
-        Args { explain: false, .. } => {
-            format!(
-                "see the reasons with `{}`",
-                repeated(&shell.arguments, NOT_EXPLAINED, &["--explain"])
-            )
-        }
-        Args { only, .. } if !only.is_empty() => {
-            "change the values of `--only`, or the settings that the reasons mention".to_owned()
-        }
-        _ => "change the settings that the reasons mention".to_owned(),
-    })
+    let help = if args.explain && !args.only.is_empty() {
+        "change the values of `--only`, or the settings that the reasons mention".to_owned()
+    } else {
+        explain_hint(args, shell)
+    };
+    Diagnostic::new(&codes::EMPTY_PLAN, "the plan has no jobs").help(help)
+}
+
+/// Returns the hint to the reasons for excluded combinations, which `--explain` prints.
+fn explain_hint(args: &Args, shell: &Shell) -> String {
+    if args.explain {
+        return "change the settings that the reasons mention".to_owned();
+    }
+    let command = repeated(&shell.arguments, NOT_EXPLAINED, &["--explain"]);
+    format!("see the reasons with `{command}`")
 }
 
 /// Returns the recipes of the matrix files, in order.

@@ -92,10 +92,10 @@ struct Rendered<'a> {
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let mut sink = Sink::new();
     let exit = rendered(args, shell, &mut sink);
-    let reported = shell.report(&sink.finish());
+    let report_exit = shell.report(&sink.finish());
     match exit {
         Err(exit) | Ok(exit) if exit != Exit::Done => exit,
-        _ => reported,
+        _ => report_exit,
     }
 }
 

@@ -50,6 +50,18 @@ fn a_plan_without_jobs_says_how_to_see_the_reasons() {
 }
 
 #[test]
+fn a_value_without_jobs_is_explained_with_the_options_of_the_command() {
+    let project = extension("vars: {source: .}\nexclude: [{python: \"3.12\"}]\n");
+    let words = ["plan", "own wheels.yaml", "--axis", "python=3.11,3.12"];
+    for more in [&["--runner", "16x64"][..], &["--json", "-o", "plan.json"]] {
+        let said = project.run(&[&words[..], more].concat()).exits(0).stderr;
+        assert!(said.contains("P025 value-without-job"), "{said}");
+        let reasons = project.follow(&said, "see the reasons with").exits(0);
+        assert!(reasons.stdout.contains("python 3.12 ("), "{}", reasons.stdout);
+    }
+}
+
+#[test]
 fn a_build_without_jobs_says_why() {
     let project = extension("vars: {source: .}\nexclude: [{python: \"3.11\"}]\n");
     for command in [

@@ -265,6 +265,7 @@ fn a_wheel_that_torchs_triton_cannot_import_is_left_out() {
         flash-attn 2.8.3 (triton) needs triton >=3.2, <3.9, but torch 2.5.1 requires 3.1.0: `import flash_attn` raises ValueError, because a key of triton.autotune is not an argument of its kernel
         help: use torch 2.6.0, or flash-attn 2.7.4 or 2.7.4.post1
         from compat/flash-attn.yaml, flash-attn 2.8.3 (triton), checked 2026-11-26
+    see these rows with `rock-matrix compat list import-requirements`
     ");
     let works = project.run(&["plan", "works.yaml", "--explain"]).exits(0);
     appears("P078", &explained, &works.stdout);
@@ -322,7 +323,7 @@ fn pairs_that_nobody_imported_are_one_note_a_version() {
     10 |   backend: [triton]
        |             ------ backend triton
        |
-       = note: from compat/flash-attn.yaml, flash-attn 2.8.3 (triton), checked 2026-11-26
+       = note: from compat/flash-attn.yaml, flash-attn 2.8.3 (triton), checked 2026-11-26; `rock-matrix compat list import-requirements` shows the table
        = note: flash-attn 2.8.3 (triton) needs triton, but the compatibility data does not say which version torch 2.98.0 requires
     help: add a row to the table `torch-requirements`
     "#);
@@ -392,7 +393,7 @@ fn a_target_that_only_torchs_wheels_lack_is_dropped_for_that_alone() {
     let plan_of = |more: &str| jobs(&plan(&matrix(&format!("{more}{axes}"))))[0].clone();
     let job = plan_of("");
     assert_eq!(job["gfx"], serde_json::json!(["gfx942"]));
-    let reason = "torch wheels for ROCm 6.3 contain no code for it";
+    let reason = "not in torch's wheels for ROCm 6.3";
     assert_eq!(
         job["dropped_gfx"],
         serde_json::json!([{"target": "gfx1150", "reason": reason}])
@@ -685,9 +686,10 @@ fn shards_hold_at_most_256_jobs_and_join_to_the_plan() {
         serde_json::json!([{"first": 0, "count": 256}, {"first": 256, "count": 38}])
     );
     let note = "294 jobs make 2 matrices of at most 256; a rendered workflow has them in one run, up to 500 jobs";
+    let labels = "`rocm7.14` has dots because `rocm714` could be another version, unlike `rocm61`; `label-style: dotted` gives all labels dots";
     assert_eq!(
         plan["notes"],
-        serde_json::json!([note, "about 5762.4 runner-hours in total"])
+        serde_json::json!([note, labels, "about 5762.4 runner-hours in total"])
     );
     let lines = project
         .run(&["plan", "m.yaml", "--format", "github"])

@@ -16,7 +16,7 @@ pub(super) fn check_architectures(plan: &Plan, compat: &Compat, sink: &mut Sink)
         if group.config.platform != Platform::Linux {
             continue;
         }
-        let mut reported = BTreeSet::new();
+        let mut seen = BTreeSet::new();
         for job in group.jobs(number) {
             let site = job.site();
             let Some(arch) = site.places.first().map(|place| place.arch.as_str()) else {
@@ -36,7 +36,7 @@ pub(super) fn check_architectures(plan: &Plan, compat: &Compat, sink: &mut Sink)
                         fault.help("remove one of the labels"),
                         "runner",
                         group,
-                        &mut reported,
+                        &mut seen,
                         sink,
                     );
                 }
@@ -51,7 +51,7 @@ pub(super) fn check_architectures(plan: &Plan, compat: &Compat, sink: &mut Sink)
                     fault.help("use runners of one architecture"),
                     "runner",
                     group,
-                    &mut reported,
+                    &mut seen,
                     sink,
                 );
             }
@@ -67,7 +67,7 @@ pub(super) fn check_architectures(plan: &Plan, compat: &Compat, sink: &mut Sink)
                     )),
                     "test.runner",
                     group,
-                    &mut reported,
+                    &mut seen,
                     sink,
                 );
             }
@@ -90,7 +90,7 @@ pub(super) fn check_architectures(plan: &Plan, compat: &Compat, sink: &mut Sink)
                     format!("wheels are built for {arch}, but the tag `{tag}` is for {of_tag}");
                 let fault = Diagnostic::new(&codes::ARCHITECTURE_CONFLICT, message);
                 let help = format!("set `runner` to an {of_tag} runner, or use another tag");
-                report(fault.help(help), path, group, &mut reported, sink);
+                report(fault.help(help), path, group, &mut seen, sink);
             }
         }
     }
@@ -124,10 +124,10 @@ fn report(
     fault: Diagnostic,
     path: &str,
     group: &PlanGroup,
-    reported: &mut BTreeSet<String>,
+    seen: &mut BTreeSet<String>,
     sink: &mut Sink,
 ) {
-    if reported.insert(fault.message.clone()) {
+    if seen.insert(fault.message.clone()) {
         sink.push(fault.at(group.config.places.of(path), ""));
     }
 }

@@ -56,6 +56,8 @@ pub struct PlanGroup {
     pub legs: u64,
     /// Number of legs without a job because another job builds their wheel.
     pub shared_legs: u64,
+    /// The jobs that a filter selected from; `None` without a filter.
+    pub selected_from: Option<SelectedFrom>,
     /// Names of the wheels whose jobs were dropped because they did not fail in an earlier run, in
     /// job order.
     pub not_failed: Vec<String>,
@@ -63,6 +65,15 @@ pub struct PlanGroup {
     /// Jobs that were skipped because their files are already published.
     pub(super) skipped: Vec<CompactJob>,
     pub(super) shared: SharedValues,
+}
+
+/// The jobs of a matrix file from which a filter selected some.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SelectedFrom {
+    /// All jobs of the file; this is their number.
+    All(usize),
+    /// Only cells with the selected values were planned, so the number of all jobs is unknown.
+    Planned,
 }
 
 impl Plan {
@@ -110,6 +121,16 @@ impl Plan {
             });
             group.skipped = skipped;
         }
+    }
+
+    /// Keeps only the jobs that a filter selects, like [`Self::keep`], and records that there was
+    /// one.
+    pub(super) fn select(&mut self, is_selected: impl Fn(JobView<'_>) -> bool) {
+        for group in &mut self.groups {
+            let all = SelectedFrom::All(group.job_count());
+            group.selected_from = group.selected_from.or(Some(all));
+        }
+        self.keep(is_selected);
     }
 
     /// Keeps only the exclusions for which `is_wanted` returns true; it is passed the axis values
@@ -293,6 +314,7 @@ pub fn plan(
             raw: expansion.raw,
             legs,
             shared_legs,
+            selected_from: (!options.selection.is_empty()).then_some(SelectedFrom::Planned),
             not_failed: Vec::new(),
             drafts,
             shared,
@@ -326,7 +348,7 @@ pub fn plan(
     }
     leave_out_published(&mut plan, options);
     if options.selection.is_empty() {
-        warn_of_idle_values(&plan, sink);
+        warn_of_idle_values(&plan, options.explain_hint.as_deref(), sink);
     }
     Some(plan)
 }

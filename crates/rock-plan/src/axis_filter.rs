@@ -2,7 +2,7 @@
 //!
 //! **Invariant:** an axis or value that no matrix file has is an error, and never an empty plan.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::codes::plan as codes;
 use crate::matrix::CellSelection;
@@ -13,45 +13,93 @@ use rock_diagnostic::{Diagnostic, Diagnostics, Location};
 
 /// The name of a job's GPU targets, which need not be an axis.
 const GFX: &str = "gfx";
+/// The separator of values in a list.
+const SEPARATOR: char = ',';
 
 /// Values of axes that jobs must have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AxisFilter {
-    /// Axes and values in the given order; several values of an axis are alternatives, and an empty
-    /// value matches any.
-    values: Vec<(String, String)>,
+    /// In the given order; several entries of an axis are alternatives.
+    entries: Vec<FilterEntry>,
+}
+
+/// The values of one option.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct FilterEntry {
+    axis: String,
+    /// The values as written; an empty text matches any value.
+    text: String,
+    /// For `gfx`, the values with the targets of products and families in their place.
+    targets: Option<Vec<String>>,
+}
+
+impl FilterEntry {
+    fn new(axis: &str, text: &str, compat: &Compat) -> Self {
+        let targets_of = |word: &str| match compat.resolve_gfx(word) {
+            Ok(targets) => targets.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            Err(_) => vec![word.to_owned()],
+        };
+        Self {
+            axis: axis.to_owned(),
+            text: text.to_owned(),
+            targets: (axis == GFX).then(|| split(text).into_iter().flat_map(targets_of).collect()),
+        }
+    }
+
+    /// Returns the values, of which a job must have one; empty if it may have any. A text that is a
+    /// value of the axis is not split, so that values may contain commas.
+    fn values(&self, is_value: impl Fn(&str) -> bool) -> Vec<&str> {
+        match &self.targets {
+            Some(targets) => targets.iter().map(String::as_str).collect(),
+            None if is_value(&self.text) => vec![self.text.as_str()],
+            None => split(&self.text),
+        }
+    }
+}
+
+/// Returns the values of a list; a text of separators only is a value that no axis has.
+fn split(text: &str) -> Vec<&str> {
+    let values: Vec<&str> = text
+        .split(SEPARATOR)
+        .map(str::trim)
+        .filter(|value| !value.is_empty())
+        .collect();
+    if values.is_empty() && !text.is_empty() {
+        vec![text]
+    } else {
+        values
+    }
 }
 
 impl AxisFilter {
-    /// Creates a filter of pairs of axis and value; products and families among the values of `gfx`
-    /// are replaced with their targets.
+    /// Creates a filter of pairs of axis and values, which are separated by commas. Products and
+    /// families among the values of `gfx` are replaced with their targets. All values of an axis,
+    /// also of several pairs, are alternatives, and jobs must have one of each axis; an empty value
+    /// matches any.
     pub fn new(values: &[(String, String)], compat: &Compat) -> Self {
-        let resolve = |(axis, value): &(String, String)| -> Vec<(String, String)> {
-            let targets = (axis == GFX)
-                .then(|| compat.resolve_gfx(value).ok())
-                .flatten();
-            match targets {
-                Some(targets) => targets
-                    .iter()
-                    .map(|target| (axis.clone(), target.to_string()))
-                    .collect(),
-                None => vec![(axis.clone(), value.clone())],
-            }
-        };
+        let entry = |(axis, text): &(String, String)| FilterEntry::new(axis, text, compat);
         Self {
-            values: values.iter().flat_map(resolve).collect(),
+            entries: values.iter().map(entry).collect(),
         }
     }
 
     /// Whether the filter keeps every job.
     pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
+        self.entries.iter().all(|entry| entry.text.is_empty())
     }
 
-    /// Returns the cells that the kept jobs are built from.
+    /// Returns the cells that the kept jobs are built from. The axes are unknown here, so that both
+    /// a text with commas and its parts are selected; [`Self::apply`] drops the other jobs.
     pub fn cells(&self) -> CellSelection {
-        let named = self.values.iter().filter(|(_, value)| !value.is_empty());
-        CellSelection::new(named.cloned().collect())
+        let of_entry = |entry: &FilterEntry| {
+            let mut values = entry.values(|_| false);
+            if !entry.text.is_empty() && !values.contains(&entry.text.as_str()) {
+                values.push(&entry.text);
+            }
+            let pair = |value: &str| (entry.axis.clone(), value.to_owned());
+            values.into_iter().map(pair).collect::<Vec<_>>()
+        };
+        CellSelection::new(self.entries.iter().flat_map(of_entry).collect())
     }
 
     /// Drops the jobs, and the reasons for missing cells, that do not have one of the values of each
@@ -60,73 +108,100 @@ impl AxisFilter {
     /// # Errors
     /// Axes and values that the matrix files do not have; the plan is then unchanged.
     pub fn apply(&self, plan: &mut Plan) -> Result<(), Diagnostics> {
-        let errors = self
-            .values
-            .iter()
-            .filter_map(|(axis, value)| unknown_value(plan, axis, value))
-            .collect();
+        let mut errors = Vec::new();
+        let mut wanted: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for entry in &self.entries {
+            let Some(known) = known_values(plan, &entry.axis) else {
+                errors.push(unknown_axis(plan, entry));
+                continue;
+            };
+            let values = entry.values(|text| known.contains(text));
+            errors.extend(
+                values
+                    .iter()
+                    .filter_map(|value| unknown_value(plan, entry, value, &known)),
+            );
+            if !values.is_empty() {
+                wanted.entry(&entry.axis).or_default().extend(values);
+            }
+        }
         Diagnostics::check(errors)?;
-        let axes: BTreeSet<&str> = self
-            .values
-            .iter()
-            .filter(|(_, value)| !value.is_empty())
-            .map(|(axis, _)| &**axis)
-            .collect();
-        plan.keep(|job| axes.iter().all(|axis| self.matches(job, axis)));
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        plan.select(|job| {
+            wanted
+                .iter()
+                .all(|(axis, values)| values.iter().any(|value| job_has(job, axis, value)))
+        });
         // A reason without a value of an axis applies to all values.
         plan.keep_excluded(|row| {
-            axes.iter()
-                .all(|axis| row.get(*axis).is_none_or(|value| self.has(axis, value)))
+            wanted.iter().all(|(axis, values)| {
+                row.get(*axis)
+                    .is_none_or(|value| values.contains(value.as_str()))
+            })
         });
         Ok(())
     }
-
-    /// Whether the job has one of the values of the axis.
-    fn matches(&self, job: JobView<'_>, axis: &str) -> bool {
-        self.values
-            .iter()
-            .filter(|(of, value)| of == axis && !value.is_empty())
-            .any(|(_, value)| job_has(job, axis, value))
-    }
-
-    /// Whether this is one of the values of the axis.
-    fn has(&self, axis: &str, value: &str) -> bool {
-        self.values
-            .iter()
-            .any(|(of, one)| of == axis && one == value)
-    }
 }
 
-/// Returns the error for an axis or a value that no matrix file has.
-fn unknown_value(plan: &Plan, axis: &str, value: &str) -> Option<Diagnostic> {
-    let place = Location::Argument(format!("--only {axis}={value}"));
-    let Some(known) = known_values(plan, axis) else {
-        let axes = axes(plan);
-        let message = format!("no matrix file has an axis `{axis}`");
-        let message = with_nearest(message, nearest(axis, axes.iter().map(String::as_str)));
-        let error = Diagnostic::new(&codes::UNKNOWN_JOB, message).at(place, "");
-        return Some(error.help(format!("name one of {}", join(&axes))));
-    };
+/// Returns the error for an axis that no matrix file has.
+fn unknown_axis(plan: &Plan, entry: &FilterEntry) -> Diagnostic {
+    let FilterEntry { axis, text, .. } = entry;
+    let axes = axes(plan);
+    let message = format!("no matrix file has an axis `{axis}`");
+    let message = with_nearest(message, nearest(axis, axes.iter().map(String::as_str)));
+    Diagnostic::new(&codes::UNKNOWN_JOB, message)
+        .at(Location::Argument(format!("--only {axis}={text}")), "")
+        .help(format!("name one of {}", join(&axes)))
+}
+
+/// Returns the error for a value that no matrix file has; `known` are the values of the axis.
+fn unknown_value(
+    plan: &Plan,
+    entry: &FilterEntry,
+    value: &str,
+    known: &BTreeSet<String>,
+) -> Option<Diagnostic> {
+    let FilterEntry { axis, text, .. } = entry;
     // Without jobs, the reasons for that are more useful than the lack of a target.
     let is_without_jobs = axis == GFX && plan.jobs().next().is_none();
-    if value.is_empty() || known.contains(value) || is_without_jobs {
+    if known.contains(value) || is_without_jobs {
         return None;
     }
-    let message = if axis == GFX {
-        format!("no job builds for `{value}`")
-    } else {
-        format!("no matrix file has {axis} `{value}`")
+    let replacement = replacing_argument(plan, axis);
+    let message = match &replacement {
+        _ if axis == GFX => format!("no job builds for `{value}`"),
+        Some(argument) => format!("`{argument}` does not list {axis} `{value}`"),
+        None => format!("no matrix file has {axis} `{value}`"),
     };
     let help = if known.is_empty() {
         format!("leave it out: no job has a value of {axis}")
     } else {
-        format!("name one of {}", join(&known))
+        format!("name one of {}", join(known))
     };
-    Some(
-        Diagnostic::new(&codes::UNKNOWN_JOB, message)
-            .at(place, "")
-            .help(help),
-    )
+    let error = Diagnostic::new(&codes::UNKNOWN_JOB, message)
+        .at(Location::Argument(format!("--only {axis}={text}")), "")
+        .help(help);
+    Some(match replacement {
+        Some(argument) => error.note(format!(
+            "`--only` selects from the values of `{argument}`, not from those of the matrix files"
+        )),
+        None => error,
+    })
+}
+
+/// Returns the option whose values replace those of an axis in the matrix files, such as
+/// `--axis torch`.
+fn replacing_argument(plan: &Plan, axis: &str) -> Option<String> {
+    let argument = |path: &str| {
+        let mut places = plan.groups.iter().map(|group| group.config.places.of(path));
+        places.find_map(|place| match place {
+            Location::Argument(argument) => Some(argument),
+            _ => None,
+        })
+    };
+    argument(&format!("axes.{axis}")).or_else(|| (axis == GFX).then(|| argument(GFX)).flatten())
 }
 
 /// Whether the job has this value, itself or as one that it covers.

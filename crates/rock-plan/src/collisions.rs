@@ -9,7 +9,7 @@ use super::assemble::PlanGroup;
 use super::interner::Interner;
 use super::{JobView, Plan};
 use crate::codes::plan as codes;
-use crate::config::AxisRole;
+use crate::config::{AxisRole, ParsedValue};
 use crate::matrix::CellRank;
 use rock_bytes::start_threads;
 use rock_diagnostic::{Diagnostic, Sink};
@@ -172,17 +172,34 @@ fn collision(
         if let Some((place, text)) = place(right, second.cell) {
             diagnostic = diagnostic.also(place, format!("the other has {text}"));
         }
-        let name = left.universe.axes()[axis].name.as_str();
-        diagnostic = diagnostic.help(match left.universe.axes()[axis].role {
-            AxisRole::Rocm => "keep one of them, or set `rocm-precision: patch`".to_owned(),
+        let column = &left.universe.axes()[axis];
+        let minor = |group: &PlanGroup, cell| match &group.universe.value(cell, axis)?.value {
+            ParsedValue::Rocm(rocm) => Some(rocm.minor()),
+            _ => None,
+        };
+        diagnostic = diagnostic.help(match column.role {
+            _ if a.1 != b.1 => "list this combination in one of the files only".to_owned(),
+            AxisRole::Rocm if minor(left, first.cell) == minor(right, second.cell) => {
+                "keep one of them, or set `rocm-precision: patch`, which adds the patch version to \
+                 the name"
+                    .to_owned()
+            }
+            AxisRole::Rocm => {
+                "keep one of them, or set `label-style: auto`, which writes such versions with dots"
+                    .to_owned()
+            }
+            AxisRole::Torch => {
+                "keep one of them: the name contains only the minor version of torch".to_owned()
+            }
             AxisRole::Gfx => format!(
                 "move the targets from `axes` to the top-level key `gfx`, which builds one wheel \
                  for all of them: `gfx: [{}]`",
                 targets(left, axis).join(", ")
             ),
-            _ => {
-                format!("keep one of them: wheel names do not distinguish these values of `{name}`")
-            }
+            _ => format!(
+                "keep one of them: the name does not contain the value of `{}`",
+                column.name
+            ),
         });
     }
     diagnostic

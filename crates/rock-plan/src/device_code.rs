@@ -1,12 +1,12 @@
 //! Selects the GPU targets of each job from the axes, the matrix file and the recipe.
 
-use super::DroppedGfx;
 use super::draft::GroupDrafter;
 use super::naming::CellValues;
 use super::shared_values::DeviceCode;
 use crate::codes::plan as codes;
 use crate::config::{AxisRole, AxisValue, GfxSelection, ParsedValue, RowOverrides, TorchFrom};
 use crate::matrix::{CellRank, choose_gfx};
+use rock_compat::SupportReason;
 use rock_diagnostic::{Diagnostic, Sink};
 use rock_names::GfxTarget;
 
@@ -67,15 +67,14 @@ impl GroupDrafter<'_> {
                 .flat_map(|family| self.members(family))
                 .collect();
             for family in &taken {
-                let reason = self.refused.why(refused, family).unwrap_or_default();
+                let Some(because) = self.refused.why(refused, family) else {
+                    continue;
+                };
                 let gone = self
                     .members(family)
                     .into_iter()
                     .filter(|target| !kept.contains(target));
-                dropped.extend(gone.map(|target| DroppedGfx {
-                    target,
-                    reason: reason.clone(),
-                }));
+                dropped.extend(gone.map(|target| (target, because.clone())));
             }
             wanted
                 .iter()
@@ -98,12 +97,7 @@ impl GroupDrafter<'_> {
         if choice.kept.is_empty() && !wanted.is_empty() {
             sink.push(self.no_gfx_left(cell, words, matching, &choice.dropped));
         }
-        dropped.extend(
-            choice
-                .dropped
-                .into_iter()
-                .map(|(target, reason)| DroppedGfx { target, reason }),
-        );
+        dropped.extend(choice.dropped);
         let is_compiled = |family: &String| {
             self.members(family)
                 .iter()
@@ -134,11 +128,11 @@ impl GroupDrafter<'_> {
         cell: CellRank,
         words: &CellValues<'_>,
         matching: &[usize],
-        dropped: &[(GfxTarget, String)],
+        dropped: &[(GfxTarget, SupportReason)],
     ) -> Diagnostic {
         let why: Vec<String> = dropped
             .iter()
-            .map(|(target, why)| format!("{target}: {why}"))
+            .map(|(target, because)| format!("{target}: {}", because.reason))
             .collect();
         let place_on_axis = |role: AxisRole| {
             let axis = *self.at.get(&role)?;

@@ -6,6 +6,7 @@ use crate::config::{
     DockerConfig, Gate, GpuPolicy, ImageConfig, Platform, PythonFrom, RepairConfig, RunTime,
     Switch, TestConfig, TorchFrom,
 };
+use rock_compat::SupportReason;
 use rock_names::{
     DistributionName, GfxTarget, LocalLabel, PackageVersion, PythonVersion, RocmVersion, Version,
     has_wheel_extension, is_sdist, is_tree_archive,
@@ -102,8 +103,17 @@ impl Job {
 pub struct DroppedGfx {
     /// The target.
     pub target: GfxTarget,
-    /// The reason, with the compatibility row that it is based on.
+    /// The reason, in one line.
     pub reason: String,
+}
+
+impl From<&(GfxTarget, SupportReason)> for DroppedGfx {
+    fn from((target, because): &(GfxTarget, SupportReason)) -> Self {
+        Self {
+            target: target.clone(),
+            reason: because.reason.clone(),
+        }
+    }
 }
 
 /// The estimated cost of a build.

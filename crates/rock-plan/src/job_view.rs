@@ -7,12 +7,13 @@ use super::job::indexes_for;
 use super::machine_kind::{MachineKind, chosen};
 use super::naming::{CellValues, targets_part};
 use super::shared_values::{CompactJob, DeviceCode, PackageValue, RunnerChoice};
-use super::{BuildEstimate, Job, JobSettings, job_id};
+use super::{BuildEstimate, DroppedGfx, Job, JobSettings, job_id};
 use crate::config::{
     AxisRole, Leaves, PythonFrom, RecipeBackend, RecipeProfile, RowOverrides, TestFamilies,
 };
 use crate::matrix::{AxisSpace, CellRank};
-use rock_names::{has_wheel_extension, is_sdist, is_tree_archive};
+use rock_compat::SupportReason;
+use rock_names::{GfxTarget, has_wheel_extension, is_sdist, is_tree_archive};
 
 /// A job of a plan.
 #[derive(Debug, Clone, Copy)]
@@ -100,11 +101,8 @@ impl<'a> JobView<'a> {
     }
 
     /// Returns the requested targets that are not compiled, with the reason.
-    pub fn dropped_gfx(self) -> impl Iterator<Item = (&'a rock_names::GfxTarget, &'a str)> {
-        self.device()
-            .dropped
-            .iter()
-            .map(|dropped| (&dropped.target, dropped.reason.as_str()))
+    pub fn dropped_gfx(self) -> &'a [(GfxTarget, SupportReason)] {
+        &self.device().dropped
     }
 
     /// Returns the estimate, if there are measurements.
@@ -303,7 +301,7 @@ impl<'a> JobView<'a> {
             backend: words.backend.name.clone(),
             gfx: self.device().gfx.clone(),
             families: self.device().families.clone(),
-            dropped_gfx: self.device().dropped.clone(),
+            dropped_gfx: self.dropped_gfx().iter().map(DroppedGfx::from).collect(),
             image: self.site().image.clone(),
             image_glibc: self.site().image_glibc.clone(),
             runner: self.place().labels.clone(),

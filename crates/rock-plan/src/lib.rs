@@ -50,7 +50,7 @@ pub mod starter;
 #[cfg(feature = "workspace")]
 pub mod workspace;
 
-pub use assemble::{Plan, PlanGroup, first_reasons, plan};
+pub use assemble::{Plan, PlanGroup, SelectedFrom, first_reasons, plan};
 pub use axis_filter::AxisFilter;
 pub use diff::{JobChange, diff};
 pub use failed_jobs::{RunError, failed_jobs, keep_failed_jobs, no_failed_jobs};
@@ -84,6 +84,9 @@ pub struct PlanInputs {
     /// The cells that are planned. A job that builds one wheel for several values of an axis is
     /// planned whichever of these values are selected.
     pub selection: CellSelection,
+    /// The help of warnings about excluded cells, such as the command that shows the reasons;
+    /// `None` for a text without a command.
+    pub explain_hint: Option<String>,
 }
 
 impl Default for PlanInputs {
@@ -93,6 +96,7 @@ impl Default for PlanInputs {
             runner: None,
             jobs_per_matrix: JOBS_PER_MATRIX,
             selection: CellSelection::default(),
+            explain_hint: None,
         }
     }
 }

@@ -2,16 +2,22 @@
 
 use std::collections::BTreeSet;
 
+use crate::config::LabelChoice;
 use crate::{JOBS_PER_MATRIX, JobView, Plan};
 use rock_compat::Compat;
+use rock_names::LocalLabel;
 
-/// Returns notes about a plan: its size, if it exceeds one matrix, and GPU families whose wheels
-/// nothing tests.
+/// Returns notes about a plan: its size, if it exceeds one matrix, GPU families whose wheels
+/// nothing tests, and the reason why some of its labels have dots and others do not.
 pub fn notes(plan: &Plan, compat: &Compat) -> Vec<String> {
-    [size_note(plan, compat), untested_note(plan)]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        size_note(plan, compat),
+        untested_note(plan),
+        label_note(plan),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 fn size_note(plan: &Plan, compat: &Compat) -> Option<String> {
@@ -44,4 +50,32 @@ fn untested_note(plan: &Plan) -> Option<String> {
     let names = families.into_iter().collect::<Vec<_>>().join(", ");
     (!names.is_empty())
         .then(|| format!("no runner is known for {names}, so nothing is tested there"))
+}
+
+fn label_note(plan: &Plan) -> Option<String> {
+    let mut versions = BTreeSet::new();
+    let groups = plan.groups.iter();
+    for group in groups.filter(|group| group.config.label_style == LabelChoice::Auto) {
+        let numbers: BTreeSet<u32> = group.drafts.iter().map(|draft| draft.label).collect();
+        let labels = numbers
+            .into_iter()
+            .filter_map(|number| group.shared.labels.get(number).as_ref());
+        versions.extend(labels.filter_map(rocm_digits));
+    }
+    let (dotted, compact): (Vec<&str>, Vec<&str>) =
+        versions.into_iter().partition(|text| text.contains('.'));
+    let (dotted, compact) = (dotted.first()?, compact.first()?);
+    Some(format!(
+        "`rocm{dotted}` has dots because `rocm{}` could be another version, unlike `rocm{compact}`; \
+         `label-style: dotted` gives all labels dots",
+        dotted.replace('.', "")
+    ))
+}
+
+/// Returns the digits and dots after `rocm` in a label: `64` of `rocm64torch2.9`.
+fn rocm_digits(label: &LocalLabel) -> Option<&str> {
+    let rest = label.as_str().strip_prefix("rocm")?;
+    let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.');
+    let digits = rest[..end.unwrap_or(rest.len())].trim_end_matches('.');
+    Some(digits).filter(|digits| !digits.is_empty())
 }

@@ -6,7 +6,7 @@ use super::job_view::JobView;
 use crate::codes::matrix;
 use crate::codes::plan as codes;
 use crate::config::{AxisRole, MatrixConfig, RecipeBackend, RecipeProfile};
-use rock_diagnostic::{Diagnostic, Sink, nearest::nearest, shell_quoted};
+use rock_diagnostic::{Diagnostic, Sink, nearest::nearest};
 
 /// Checks that the recipe has every backend of the axis.
 pub(super) fn check_backends(config: &MatrixConfig, profile: &RecipeProfile, sink: &mut Sink) {
@@ -180,7 +180,9 @@ pub(super) fn check_family_of_indexes(plan: &Plan, sink: &mut Sink) {
 }
 
 /// Warns about axis values that no job has: they have no effect.
-pub(super) fn warn_of_idle_values(plan: &Plan, sink: &mut Sink) {
+pub(super) fn warn_of_idle_values(plan: &Plan, explain_hint: Option<&str>, sink: &mut Sink) {
+    let help =
+        explain_hint.unwrap_or("remove the value, or add values of other axes that it works with");
     for group in plan
         .groups
         .iter()
@@ -231,10 +233,7 @@ pub(super) fn warn_of_idle_values(plan: &Plan, sink: &mut Sink) {
                             .of(&format!("axes.{}[{index}]", column.name)),
                         "every cell is excluded",
                     )
-                    .help(format!(
-                        "see the reasons with `rock-matrix plan --explain {}`",
-                        shell_quoted(&*group.config.places.source().path)
-                    )),
+                    .help(help),
                 );
             }
         }

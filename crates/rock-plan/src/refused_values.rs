@@ -7,8 +7,8 @@ use indexmap::IndexMap;
 use crate::codes::plan as codes;
 use crate::config::Platform;
 use crate::matrix::{AxisSpace, CellRank, ExclusionRow};
-use rock_compat::Compat;
 use rock_compat::rows::UnsupportedFamilyRow;
+use rock_compat::{Compat, SupportReason};
 
 /// The rows of the compatibility data that apply to values of a matrix file.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl<'a> RefusedValues<'a> {
 
     /// Returns the reason why a family cannot be built according to the rows in this bit set;
     /// family names are compared case-insensitively.
-    pub(super) fn why(&self, bits: u64, family: &str) -> Option<String> {
+    pub(super) fn why(&self, bits: u64, family: &str) -> Option<SupportReason> {
         let speaks = |number: usize| number < 64 && bits >> number & 1 == 1;
         let mut rows = self
             .rows
@@ -67,10 +67,16 @@ impl<'a> RefusedValues<'a> {
                 .iter()
                 .any(|known| known.eq_ignore_ascii_case(family))
         })?;
-        Some(format!(
-            "{} {} cannot be built for {family}",
-            row.axis, row.value
-        ))
+        Some(SupportReason {
+            reason: format!("{} {} cannot be built for {family}", row.axis, row.value),
+            hint: "select other families".to_owned(),
+            source: self.cite(row),
+        })
+    }
+
+    fn cite(&self, row: &UnsupportedFamilyRow) -> String {
+        let entry = format!("{} {}", row.axis, row.value);
+        self.compat.cite("release-types.yaml", &entry, &row.origin)
     }
 
     /// Returns the exclusions of cells that have no family left, one per set of values that causes
@@ -116,11 +122,7 @@ impl<'a> RefusedValues<'a> {
                     first.families.join(", ")
                 ),
                 hint: "select other families".to_owned(),
-                source: self.compat.cite(
-                    "release-types.yaml",
-                    &format!("{} {}", first.axis, first.value),
-                    &first.origin,
-                ),
+                source: self.cite(first),
             }
         };
         counts.into_iter().map(row).collect()

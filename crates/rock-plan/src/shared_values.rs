@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use super::interner::Interner;
 use super::machine_kind::{MachineKind, places};
-use super::{BuildEstimate, DroppedGfx, job_id};
+use super::{BuildEstimate, job_id};
 use crate::config::{
     AxisRole, GpuPolicy, MatrixConfig, ParsedValue, RecipeProfile, RowOverrides, RunnerSelector,
 };
 use crate::matrix::{AxisSpace, CellRank};
-use rock_compat::Compat;
+use rock_compat::{Compat, SupportReason};
 use rock_names::{ExpectedWheel, GfxTarget, LocalLabel, PackageVersion, Version};
 
 /// A job in compact form: a cell, and numbers of shared values.
@@ -80,7 +80,8 @@ pub(super) struct DeviceCode {
     /// The requested families and targets, without those that nothing is compiled for.
     pub(super) families: Vec<String>,
     pub(super) gfx: Vec<GfxTarget>,
-    pub(super) dropped: Vec<DroppedGfx>,
+    /// Requested targets that are not compiled, with the reason.
+    pub(super) dropped: Vec<(GfxTarget, SupportReason)>,
     /// Whether no family can be built, so that there is no job.
     pub(super) is_refused: bool,
 }

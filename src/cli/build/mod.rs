@@ -49,8 +49,8 @@ Examples:
   rock-matrix build JOB                  build one job on this machine
   rock-matrix build JOB --resume         resume after a failure, a time limit or Ctrl-C
   rock-matrix build JOB --engine docker  build it in the image of the plan
-  rock-matrix build flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl \\
-      --matrix matrices/flash-attn.yaml
+  rock-matrix build WHEEL --matrix matrices/flash-attn.yaml
+                                         build the job of a wheel that `plan` lists
   rock-matrix build JOB --dry-run        show every step
   rock-matrix build --recipe flash-attn --set flash-attn=2.7.4.post1 --set python=3.12 \\
       --set torch=2.5.1 --set rocm=6.2 --set backend=triton    build without a matrix file

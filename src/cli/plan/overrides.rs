@@ -70,10 +70,10 @@ impl OverrideArgs {
     }
 }
 
-/// Parses `AXIS=VALUE`.
+/// Parses `AXIS=VALUES`.
 pub(super) fn axis_value(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((axis, value)) if !axis.is_empty() => Ok((axis.to_owned(), value.to_owned())),
-        _ => Err("expected AXIS=VALUE, such as torch=2.9.1".to_owned()),
+        _ => Err("expected AXIS=VALUES, such as python=3.12".to_owned()),
     }
 }

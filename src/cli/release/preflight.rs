@@ -117,10 +117,10 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let mut sink = Sink::new();
     let done = check(args, shell, &mut sink);
-    let reported = shell.report(&sink.finish());
+    let report_exit = shell.report(&sink.finish());
     match done {
         Err(exit) => exit,
-        Ok(Exit::Done) => reported,
+        Ok(Exit::Done) => report_exit,
         Ok(exit) => exit,
     }
 }

@@ -55,9 +55,9 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Document::Packages(args) => packages::run(args, shell, &mut sink),
         Document::Page(args) => page::run(args, shell, &mut sink),
     };
-    let reported = shell.report(&sink.finish());
+    let report_exit = shell.report(&sink.finish());
     match exit {
         Err(exit) | Ok(exit) if exit != Exit::Done => exit,
-        _ => reported,
+        _ => report_exit,
     }
 }

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use super::{Exit, Shell, load};
+use super::{Exit, Shell};
 use crate::fetch;
+use crate::plan::workspace::read_text;
 use crate::source::{LARGEST_MANIFEST_BYTES, ManifestCheckout};
 
 // Options that select the trees of a manifest. They have no doc comment: clap would show it as the
@@ -92,9 +93,8 @@ impl ManifestArgs {
     /// The exit code of the command, after reporting the error.
     pub(super) fn read(&self, shell: &Shell) -> Result<(String, String), Exit> {
         if let Some(path) = &self.manifest {
-            let source = load::reported(shell, |sink| {
-                load::read_limited(path, LARGEST_MANIFEST_BYTES, sink)
-            })?;
+            let source = read_text(path, LARGEST_MANIFEST_BYTES)
+                .map_err(|error| shell.report(&[error]))?;
             return Ok((source.text.to_string(), source.path.to_string()));
         }
         let url = self.manifest_url.clone().unwrap_or_default();

@@ -105,23 +105,35 @@ pub const UNKNOWN_COMBINATION: Code = Code::error(
 pub const NO_GFX_LEFT: Code = Code::error(
     "P010",
     "no-gfx-left",
-    "None of the selected gfx targets can be compiled for this combination: the package's own list, the toolchain and the torch wheels each exclude some.\n\nThe plan fails, because a wheel without device code would install and then fail at its first call.",
+    "None of the selected gfx targets can be compiled for this combination: the package's own \
+     list, the toolchain and the torch wheels each exclude some. The message lists the reason for \
+     each target.\n\nThe plan fails, because a wheel without device code would install and then \
+     fail at its first call. Add a target that this combination supports, or exclude the \
+     combination. `rock-matrix compat explain gfx=TARGET` shows what works with a target.",
 );
 /// Too many cells.
 pub const TOO_MANY_CELLS: Code = Code::error(
     "P011",
     "too-many-cells",
-    "A matrix file may have up to 10 million legs, and excluding the other cells may take up to a \
-     billion evaluations of rules. Compatibility data is evaluated for up to 100,000 combinations \
-     of two or three axes, such as torch and ROCm. The product of all axes must fit in 64 bits. \
-     GitHub runs 256 jobs of one matrix, so these limits are far above any real build; the usual \
-     cause is one axis too many.\n\nList fewer values, or split the matrix into several files.",
+    "The numbers of values of all axes multiply, and the matrix file exceeds a limit: 10 million \
+     combinations that are built, a billion checks of combinations that are excluded, 100,000 \
+     combinations of two or three axes, such as torch and ROCm, that are looked up in the \
+     compatibility data, or a product of more than 64 bits. GitHub runs 256 jobs of one matrix, so \
+     these limits are far above any real build; the usual cause is one axis too many.\n\nList \
+     fewer values, or split the matrix into several files.",
 );
 /// Two jobs with the same wheel name.
 pub const COLLIDING_WHEELS: Code = Code::error(
     "P012",
     "colliding-wheels",
-    "Two jobs would build wheels of the same name, so one would overwrite the other in the release.\n\nThe name of a wheel contains the version, the label (ROCm shortened to `rocm-precision`, the minor of torch, the backend), the Python and the platform. Two patch releases of one torch or ROCm minor therefore lead to the same name. Remove one of the values, or set `rocm-precision: patch` for ROCm.\n\nThe name does not contain the GPU targets either, so the values of an axis `gfx` collide. To build one wheel for several targets, list them under the top-level key `gfx`, next to `axes`: `gfx: [gfx90a, gfx942]`.",
+    "Two jobs would build wheels of the same name, so one would overwrite the other in the \
+     release.\n\nThe name of a wheel contains the version, the label, the Python and the platform. \
+     The label contains the ROCm version without its patch (see `rocm-precision`), the minor \
+     version of torch, and the backend. Jobs that differ only in other values get the same name: \
+     two patch versions of torch or ROCm, two gfx targets, or one combination in two \
+     files.\n\nRemove one of the values, or set `rocm-precision: patch` to distinguish patch \
+     versions of ROCm. To build one wheel for several GPUs, list their targets under the top-level \
+     key `gfx` instead of an axis: `gfx: [gfx90a, gfx942]`.",
 );
 /// An ambiguous compact label.
 pub const AMBIGUOUS_LABEL: Code = Code::error(
@@ -151,7 +163,10 @@ pub const UNKNOWN_BACKEND: Code = Code::error(
 pub const UNKNOWN_JOB: Code = Code::error(
     "P017",
     "unknown-job",
-    "No job of the plan has this ID or wheel name, or several jobs begin with this text; or no matrix file has the axis or value in `plan --only`.\n\n`rock-matrix plan` lists the jobs.",
+    "No job of the plan has this ID or wheel name, or several jobs begin with this text; or no \
+     matrix file has the axis or value in `plan --only`.\n\n`rock-matrix plan` lists the wheels of \
+     the jobs, and `rock-matrix plan --format ids` their IDs. If `--axis` or `--gfx` replaces the \
+     values of an axis, `--only` selects from the new values.",
 )
 .exits_with(ExitClass::Usage);
 /// An invalid plan file.
@@ -164,7 +179,12 @@ pub const BAD_PLAN_FILE: Code = Code::error(
 pub const OUTPUT_TOO_LARGE: Code = Code::error(
     "P022",
     "output-too-large",
-    "The plan in GitHub's format is larger than a job output may be (1 MiB, counted in UTF-16). Pass the plan on as an artifact instead, or split the matrix.\n\nAbove half of the limit, this is a warning. If complete legs do not fit, the keys that only people read are dropped first (`wheel`, `image`, `recipe`, `matrix`, `gfx`, `label`), then everything except `id`, `runner` and `gpu`; that is also a warning, and the output `slim` is `true`.",
+    "The outputs of a job on GitHub may have 1 MiB, counted in UTF-16, and the matrices of this \
+     plan are larger. Pass the plan on as an artifact instead, or split the matrix.\n\nAbove half \
+     of the limit, this is a warning. If complete matrix entries do not fit, the keys that only \
+     people read are left out first (`wheel`, `image`, `recipe`, `matrix`, `gfx`, `label`), then \
+     everything except `id`, `runner` and `gpu`; that is also a warning, and the output `slim` is \
+     `true`.",
 );
 /// Two jobs with the same ID.
 pub const COLLIDING_IDS: Code = Code::error(
@@ -176,7 +196,9 @@ pub const COLLIDING_IDS: Code = Code::error(
 pub const VALUE_WITHOUT_JOB: Code = Code::warning(
     "P025",
     "value-without-job",
-    "Every cell with this value is excluded, so the value has no effect.\n\nEither the value is wrong, or the matrix lacks the values of other axes that it works with.",
+    "Every combination with this value is excluded, so the value has no effect. `rock-matrix plan \
+     --explain` shows the reasons.\n\nEither the value is wrong, or the matrix lacks the values of \
+     other axes that it works with.",
 );
 /// No axis with the versions to build.
 pub const NO_VERSION_AXIS: Code = Code::error(
@@ -206,13 +228,18 @@ pub const INCLUDE_LEFT_OUT: Code = Code::warning(
 pub const BAD_JOB_VARIABLE: Code = Code::error(
     "P048",
     "bad-job-variable",
-    "The environment variable in `build --job-env NAME` must contain a leg of the workflow's matrix as JSON, `${{ toJSON(matrix) }}`: an object whose `id` is a job of the plan.",
+    "The environment variable in `build --job-env NAME` must contain an entry of the workflow's \
+     matrix as JSON, `${{ toJSON(matrix) }}`: an object whose `id` is a job of the plan.",
 );
 /// An invalid list of the jobs of a run.
 pub const BAD_RUN_FILE: Code = Code::error(
     "P050",
     "bad-run-file",
-    "The file is not a list of the jobs of a workflow run. `plan --only-failed` takes the list as GitHub returns it: `gh api \"repos/OWNER/REPO/actions/runs/ID/jobs\" --paginate > run.json`, with or without `--slurp`.\n\nThe warning names jobs that failed in the run but are not in the plan: the run used other matrix files, or the failed job was not a leg.",
+    "The file is not a list of the jobs of a workflow run. `plan --only-failed` takes the list as \
+     GitHub returns it: `gh api \"repos/OWNER/REPO/actions/runs/ID/jobs\" --paginate > run.json`, \
+     with or without `--slurp`.\n\nThe warning names jobs that failed in the run but are not in \
+     the plan: the run used other matrix files, or the failed job did not build a wheel of the \
+     matrix.",
 );
 /// `rocm: [host]` on a machine without ROCm, or with several.
 pub const HOST_WITHOUT_ROCM: Code = Code::error(
@@ -226,7 +253,9 @@ pub const HOST_WITHOUT_ROCM: Code = Code::error(
 pub const MORE_MATRICES: Code = Code::error(
     "P047",
     "more-matrices",
-    "A rendered workflow has one job per matrix and one output per leg of the plan that it was rendered for. The current plan has more matrices or legs, so some legs would not run or could not report their wheels.\n\nRender the workflow again with `rock-matrix render workflow`.",
+    "A rendered workflow has a job for each matrix, and an output for each job, of the plan that \
+     it was rendered for. The current plan has more, so some jobs would not run or could not report \
+     their wheels.\n\nRender the workflow again with `rock-matrix render workflow`.",
 );
 /// Families that cannot be built with an axis value.
 pub const FAMILY_NOT_SUPPORTED: Code = Code::note(

@@ -168,7 +168,8 @@ pub(super) const MATRIX: RecordShape = RecordShape {
             Shape::Word(LabelChoice::WORDS),
             "auto",
             "How labels spell the ROCm version: `rocm62` or `rocm6.2`. `auto` is compact if that \
-             can be read in only one way, otherwise dotted.",
+             can be read in only one way, otherwise dotted, so one plan may have `rocm64` and \
+             `rocm7.14` (`rocm714` could be 7.1.4).",
         ),
         optional(
             "unknown",

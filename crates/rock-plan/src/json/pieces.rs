@@ -5,9 +5,9 @@ use serde::Serialize;
 
 use super::piece::{inner, keep};
 use super::{DroppedDocument, EstimateDocument};
-use crate::JobView;
 use crate::assemble::PlanGroup;
 use crate::config::RunTime;
+use crate::{DroppedGfx, JobView};
 
 #[derive(Serialize)]
 struct VersionPart<'a> {
@@ -198,10 +198,9 @@ impl SerializedPieces {
                     },
                     gfx,
                     dropped_gfx: view
-                        .device()
-                        .dropped
+                        .dropped_gfx()
                         .iter()
-                        .map(DroppedDocument::from)
+                        .map(|dropped| DroppedDocument::from(&DroppedGfx::from(dropped)))
                         .collect(),
                 })
             });

@@ -2,6 +2,7 @@
 
 use indexmap::IndexMap;
 
+use crate::codes::plan as codes;
 use rock_diagnostic::Code;
 
 /// A set of cells that are excluded for one reason: those that match the partial axes and that no
@@ -20,4 +21,24 @@ pub struct ExclusionRow {
     pub hint: String,
     /// Table, row and date that the reason is based on; empty for the user's own rules.
     pub source: String,
+}
+
+/// The tables of the compatibility data with the rows that decide about cells, by the code of the
+/// rule.
+const TABLES: [(&Code, &str); 8] = [
+    (&codes::TORCH_WITHOUT_ROCM, "torch"),
+    (&codes::TORCH_WITHOUT_PYTHON, "torch"),
+    (&codes::TORCH_NOT_IN_IMAGE, "images"),
+    (&codes::BACKEND_NOT_IN_VERSION, "packages"),
+    (&codes::PYTHON_TOO_OLD, "packages"),
+    (&codes::IMPORT_CONFLICT, "import-requirements"),
+    (&codes::IMPORT_UNTRIED, "import-requirements"),
+    (&codes::FAMILY_NOT_SUPPORTED, "unsupported-families"),
+];
+
+/// Returns the command that shows the table with the rows that a rule is based on; `None` for a
+/// rule that reads no table.
+pub fn table_command(code: &Code) -> Option<String> {
+    let (_, table) = TABLES.iter().find(|(known, _)| known.id == code.id)?;
+    Some(format!("rock-matrix compat list {table}"))
 }

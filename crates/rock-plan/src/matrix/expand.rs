@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::axis_space::{AxisColumn, AxisSpace, CellRank};
 use super::cell_selection::CellSelection;
-use super::excluded::ExclusionRow;
+use super::excluded::{ExclusionRow, table_command};
 use super::partial::PartialCells;
 use super::rules::{ExclusionRule, RuleEffect, RuleFinding, rules};
 use super::walk::{MatrixWalk, RuleScope};
@@ -207,15 +207,22 @@ fn idle_include(
         config.places.of(&format!("include[{number}].axes")),
         finding.code.name,
     );
-    let diagnostic = match because.source.as_str() {
-        "" => diagnostic,
-        source => diagnostic.note(format!("from {source}")),
-    };
+    let diagnostic = with_source(diagnostic, finding);
     diagnostic.help(if because.hint.is_empty() {
         "remove the entry"
     } else {
         because.hint.as_str()
     })
+}
+
+/// Adds the row that a finding is based on, and the command that shows its table.
+fn with_source(diagnostic: Diagnostic, finding: &RuleFinding) -> Diagnostic {
+    let source = &finding.because.source;
+    match table_command(finding.code) {
+        _ if source.is_empty() => diagnostic,
+        Some(command) => diagnostic.note(format!("from {source}; `{command}` shows the table")),
+        None => diagnostic.note(format!("from {source}")),
+    }
 }
 
 fn order_key(row: &ExclusionRow) -> Vec<(&String, &String)> {
@@ -297,9 +304,7 @@ fn report(
                 _ => diagnostic.also(place, text.unwrap_or_default()),
             };
         }
-        if !finding.because.source.is_empty() {
-            diagnostic = diagnostic.note(format!("from {}", finding.because.source));
-        }
+        diagnostic = with_source(diagnostic, finding);
         if !finding.because.hint.is_empty() {
             diagnostic = diagnostic.help(finding.because.hint.clone());
         }

@@ -1,6 +1,6 @@
 //! Selects the gfx targets that a job compiles for.
 
-use rock_compat::Compat;
+use rock_compat::{Compat, Support, SupportReason};
 use rock_names::{GfxTarget, PackageVersion, RocmVersion};
 
 /// The selected targets for one combination of package version, ROCm and backend.
@@ -9,7 +9,7 @@ pub struct GfxChoice {
     /// Targets to compile for, in the user's order.
     pub kept: Vec<GfxTarget>,
     /// Targets that are not compiled, with the reason.
-    pub dropped: Vec<(GfxTarget, String)>,
+    pub dropped: Vec<(GfxTarget, SupportReason)>,
 }
 
 /// Selects the user's targets that the package's build accepts for this backend, that the toolchain
@@ -23,37 +23,39 @@ pub fn choose_gfx(
     rocm: Option<&RocmVersion>,
     torch_wheels: bool,
 ) -> GfxChoice {
-    let allowed = package
-        .1
-        .and_then(|version| compat.package(package.0, version))
-        .and_then(|row| row.gfx.get(backend));
-    let in_torch = rocm
-        .filter(|_| torch_wheels)
-        .and_then(|rocm| compat.torch_gfx(rocm));
+    let by_package = |target: &GfxTarget| {
+        let (name, version) = (package.0, package.1?);
+        let because = unsupported(compat.package_gfx_support(name, version, backend, target))?;
+        let row = compat.package(name, version)?;
+        let list = row.gfx.get(backend)?.join(", ");
+        let reason = format!("{name} {version} ({backend}) only builds for {list}");
+        Some(SupportReason { reason, ..because })
+    };
+    let by_toolchain =
+        |target: &GfxTarget| unsupported(compat.toolchain_gfx_support(target, rocm?));
+    let by_torch = |target: &GfxTarget| {
+        let rocm = rocm.filter(|_| torch_wheels)?;
+        let because = unsupported(compat.torch_gfx_support(target, rocm))?;
+        let row = compat.torch_gfx(rocm)?;
+        let reason = format!("not in torch's wheels for ROCm {}", row.rocm.join(", "));
+        Some(SupportReason { reason, ..because })
+    };
     let mut choice = GfxChoice::default();
     for target in wanted {
-        let has = |list: &[String]| list.iter().any(|t| t == target.processor());
-        let reason = if allowed.is_some_and(|list| !has(list)) {
-            let list = allowed.map(|list| list.join(", ")).unwrap_or_default();
-            let version = package.1.map(ToString::to_string).unwrap_or_default();
-            Some(format!(
-                "{} {version} ({backend}) only builds for {list}",
-                package.0
-            ))
-        } else if let Some(since) = rocm.and_then(|rocm| compat.gfx_too_new(target, rocm)) {
-            Some(since)
-        } else {
-            in_torch.filter(|row| !has(&row.gfx)).map(|row| {
-                format!(
-                    "torch wheels for ROCm {} contain no code for it",
-                    row.rocm.join(", ")
-                )
-            })
-        };
-        match reason {
-            Some(reason) => choice.dropped.push((target.clone(), reason)),
+        let because = by_package(target)
+            .or_else(|| by_toolchain(target))
+            .or_else(|| by_torch(target));
+        match because {
+            Some(because) => choice.dropped.push((target.clone(), because)),
             None => choice.kept.push(target.clone()),
         }
     }
     choice
+}
+
+fn unsupported(support: Support) -> Option<SupportReason> {
+    match support {
+        Support::Unsupported(because) => Some(because),
+        Support::Supported { .. } | Support::Unknown(_) => None,
+    }
 }

@@ -23,7 +23,7 @@ mod walk;
 
 pub use axis_space::{AxisSpace, CellRank};
 pub use cell_selection::CellSelection;
-pub use excluded::ExclusionRow;
+pub use excluded::{ExclusionRow, table_command};
 pub use expand::{MatrixExpansion, expand};
 pub use gfx::{GfxChoice, choose_gfx};
 pub use partial::PartialCells;

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::MAX_DOCUMENT_BYTES;
-use crate::LARGEST_PLAN_BYTES;
 use rock_diagnostic::codes::{host, matrix as codes};
 use rock_diagnostic::{Diagnostic, Location, SourceText};
 use rock_sys as sys;
@@ -53,14 +52,6 @@ pub(super) fn read_stdin_document(limit_bytes: u64) -> Result<SourceText, Diagno
             .help("pass `-` once, and save the other input as a file"));
     }
     decode(sys::STDIN.to_owned(), sys::read_stdin(limit_bytes)?)
-}
-
-/// Reads a saved plan of at most [`LARGEST_PLAN_BYTES`], or standard input if the path is `-`.
-///
-/// # Errors
-/// If it cannot be read, is too large or is not UTF-8.
-pub fn read_plan_text(path: &Path) -> Result<SourceText, Diagnostic> {
-    read_text(path, LARGEST_PLAN_BYTES)
 }
 
 /// Reads a UTF-8 file of at most `limit_bytes`, or standard input if the path is `-`.

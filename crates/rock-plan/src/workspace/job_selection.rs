@@ -6,11 +6,11 @@ use std::sync::Arc;
 use itertools::Itertools as _;
 
 use super::document::read_stdin_document;
-use super::{Workspace, WorkspaceOptions, is_stdin, read_plan_text, with_sink};
+use super::{Workspace, WorkspaceOptions, is_stdin, read_text, with_sink};
 use crate::codes::{build, plan as codes};
 use crate::config::recipe::{RecipeDocument, RecipeSet};
 use crate::config::{ParsedFile, is_saved_plan, matrix_of_settings};
-use crate::{Job, Plan, PlanInputs, first_reasons, read_json};
+use crate::{Job, LARGEST_PLAN_BYTES, Plan, PlanInputs, first_reasons, read_json};
 use rock_diagnostic::nearest::{did_you_mean, nearest_few};
 use rock_diagnostic::{Diagnostic, Diagnostics, ExitClass, Location, Severity, Sink, shell_line};
 
@@ -132,7 +132,7 @@ impl JobSelection {
         let stdin = paths
             .iter()
             .any(|path| is_stdin(Path::new(path)))
-            .then(|| read_stdin_document(crate::LARGEST_PLAN_BYTES).map_err(Diagnostics::from))
+            .then(|| read_stdin_document(LARGEST_PLAN_BYTES).map_err(Diagnostics::from))
             .transpose()?;
         let is_saved = |path: &&String| match &stdin {
             Some(source) if is_stdin(Path::new(path)) => is_saved_plan(&source.text),
@@ -155,7 +155,7 @@ impl JobSelection {
         for path in saved {
             let source = match &stdin {
                 Some(source) if is_stdin(Path::new(path)) => source.clone(),
-                _ => read_plan_text(Path::new(path)).map_err(Diagnostics::from)?,
+                _ => read_text(Path::new(path), LARGEST_PLAN_BYTES).map_err(Diagnostics::from)?,
             };
             let jobs = read_json(&source, sink).ok_or(SelectionError::InSink(ExitClass::Input))?;
             saved_jobs.extend(jobs.into_iter().map(|job| (path, job)));

@@ -61,16 +61,17 @@ mod options;
 mod recipe_directory;
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use data_directories::DataDirectories;
-pub use document::{is_stdin, read_document, read_plan_text, read_text};
+pub use document::{is_stdin, read_document, read_text};
 pub use job_options::{check_docker_arguments, check_fact_names};
 pub use job_selection::{JobSelection, ReadyJob, is_job_file};
 pub use options::WorkspaceOptions;
 
-use crate::codes::matrix as codes;
+use crate::codes::{matrix as codes, plan as plan_codes};
 use crate::config::recipe::{RecipeDocument, RecipeSet};
 use crate::config::{
     self, GfxSelection, Lookups, MatrixConfig, ParsedFile, Platform, RecipeProfile,
@@ -78,7 +79,7 @@ use crate::config::{
 use crate::{AxisFilter, Plan, PlanInputs, plan};
 use host_probe::{HostProbe, no_gpu};
 use rock_compat::Compat;
-use rock_diagnostic::{Diagnostic, Diagnostics, ExitClass, Location, Sink, SourceText};
+use rock_diagnostic::{Diagnostic, Diagnostics, ExitClass, Location, Sink, SourceText, shell_line};
 use rock_sys as sys;
 
 /// Maximum size in bytes of a matrix file or a recipe. A matrix of ten thousand explicit rows takes
@@ -126,6 +127,9 @@ pub struct Workspace<'c> {
     recipes: Arc<RecipeSet>,
     matrices: Vec<MatrixFile>,
     file_count: usize,
+    /// The command that shows the reasons for excluded cells; `None` for a matrix file that is not
+    /// on disk.
+    explain_command: Option<String>,
 }
 
 impl<'c> Workspace<'c> {
@@ -190,6 +194,7 @@ impl<'c> Workspace<'c> {
         options: &WorkspaceOptions<'c>,
         sink: &mut Sink,
     ) -> Result<Self, Diagnostics> {
+        let explain_command = explain_command(files, options.directories());
         let files = files_or_default(files)?;
         let directories = options.directories();
         let (mut recipes, mut matrices) = (Vec::new(), Vec::new());
@@ -221,6 +226,7 @@ impl<'c> Workspace<'c> {
         let recipes = directories.read_recipes(&recipes, sink)?;
         Ok(Self {
             file_count: files.len(),
+            explain_command: Some(explain_command),
             ..Self::with_recipes(recipes, matrices, options, sink)
         })
     }
@@ -255,6 +261,7 @@ impl<'c> Workspace<'c> {
             recipes,
             matrices,
             file_count,
+            explain_command: None,
         }
     }
 
@@ -288,6 +295,17 @@ impl<'c> Workspace<'c> {
     /// If the matrix files contradict each other, the compatibility data or their recipes, or if
     /// the machine has no GPU and a file with `gfx: [host]` has no `gfx-fallback`.
     pub fn plan(&self, inputs: &PlanInputs) -> Result<(Plan, Vec<Diagnostic>), Diagnostics> {
+        let with_hint;
+        let inputs = match (&inputs.explain_hint, &self.explain_command) {
+            (None, Some(command)) => {
+                with_hint = PlanInputs {
+                    explain_hint: Some(format!("see the reasons with `{command}`")),
+                    ..inputs.clone()
+                };
+                &with_hint
+            }
+            _ => inputs,
+        };
         let mut sink = Sink::new();
         let plan = self
             .with_host_targets(&mut sink)
@@ -336,7 +354,7 @@ impl<'c> Workspace<'c> {
 impl Workspace<'_> {
     /// Plans the matrix files and keeps the jobs that the filter selects. If the plan of all jobs
     /// has errors, only the selected cells are planned, so that errors of other jobs are only
-    /// counted. Returns warnings too.
+    /// counted. Returns warnings too; with a filter, not those about values that no job has.
     ///
     /// # Errors
     /// If the selected jobs cannot be planned, or if the matrix files do not have an axis or a value
@@ -346,7 +364,11 @@ impl Workspace<'_> {
         inputs: &PlanInputs,
         filter: &AxisFilter,
     ) -> Result<(SelectedPlan, Vec<Diagnostic>), Diagnostics> {
-        let (mut selected, warnings) = self.plan_cells(inputs, filter)?;
+        let (mut selected, mut warnings) = self.plan_cells(inputs, filter)?;
+        if !filter.is_empty() {
+            let of_files = plan_codes::VALUE_WITHOUT_JOB.id;
+            warnings.retain(|warning| warning.code.id != of_files);
+        }
         match filter.apply(&mut selected.plan) {
             Ok(()) => Ok((selected, warnings)),
             Err(errors) => {
@@ -392,6 +414,25 @@ impl Workspace<'_> {
             warnings,
         ))
     }
+}
+
+/// Returns the command that shows the reasons for excluded cells of these files, with the
+/// directories that they are read with.
+fn explain_command(files: &[PathBuf], directories: &DataDirectories) -> String {
+    let mut words = ["rock-matrix", "plan", "--explain"]
+        .map(OsStr::new)
+        .to_vec();
+    words.extend(files.iter().map(|path| path.as_os_str()));
+    let options = [
+        ("--compat", directories.named_compat()),
+        ("--recipes", directories.named_recipes()),
+    ];
+    for (option, directory) in options {
+        if let Some(directory) = directory {
+            words.extend([OsStr::new(option), directory.as_os_str()]);
+        }
+    }
+    shell_line(words)
 }
 
 /// Returns the only matrix file: the given one, or the only one in `matrices/`.

@@ -1,19 +1,21 @@
 //! Renders a plan for people: one line per job, the omitted wheels, and notes on the next steps.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use indexmap::IndexMap;
 
 use rock_diagnostic::{count_more, counted};
-use rock_plan::matrix::ExclusionRow;
-use rock_plan::{JobChange, JobView, Plan};
+use rock_names::GfxTarget;
+use rock_plan::matrix::{ExclusionRow, table_command};
+use rock_plan::{JobChange, JobView, Plan, PlanGroup, SelectedFrom};
 
 /// The amount of detail in a rendered plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlanDetail {
-    /// Jobs, totals, and one line for each reason why cells are excluded.
+    /// Jobs, totals, and one line for each reason why cells or gfx targets are excluded.
     Summary,
-    /// Also the excluded cells with the source of each reason, and every dropped gfx target.
+    /// Also the excluded cells, and the source of each reason.
     Explain,
 }
 
@@ -31,13 +33,10 @@ pub fn plan(plan: &Plan, notes: &[String], detail: PlanDetail) -> String {
     let mut text = String::new();
     for (number, group) in plan.groups.iter().enumerate() {
         let path = &group.config.places.source().path;
-        let excluded: u64 = group.excluded.iter().map(|row| row.count).sum();
         let _ = writeln!(
             text,
-            "{path}: {}, {}, {excluded} excluded{}{}{}",
-            counted(group.raw, "cell"),
-            counted(group.job_count(), "job"),
-            unless_none(group.shared_legs, " share another job's wheel"),
+            "{path}: {}{}{}",
+            counts(group),
             unless_none(group.not_failed.len() as u64, " did not fail in the run"),
             if group.config.enabled {
                 ""
@@ -76,6 +75,7 @@ pub fn plan(plan: &Plan, notes: &[String], detail: PlanDetail) -> String {
             let _ = writeln!(text, "  {each}: {verdict}");
         }
         explain_jobs(group.jobs(number), detail, &mut text);
+        explain_dropped_gfx(group.jobs(number), detail, &mut text);
         if group.job_count() > SHOWN {
             let _ = writeln!(
                 text,
@@ -84,7 +84,7 @@ pub fn plan(plan: &Plan, notes: &[String], detail: PlanDetail) -> String {
             );
         }
         if detail == PlanDetail::Summary {
-            summarize_excluded(&group.excluded, &mut text);
+            summarize_excluded(group, &mut text);
         }
     }
     if detail == PlanDetail::Explain {
@@ -102,6 +102,27 @@ pub fn plan(plan: &Plan, notes: &[String], detail: PlanDetail) -> String {
         let _ = writeln!(text, "note: {note}");
     }
     text
+}
+
+/// Returns the numbers of cells and jobs of a matrix file or, with a filter, of selected jobs: the
+/// other numbers would be those of all cells.
+fn counts(group: &PlanGroup) -> String {
+    let selected = group.job_count() + group.not_failed.len();
+    match group.selected_from {
+        None => {
+            let excluded: u64 = group.excluded.iter().map(|row| row.count).sum();
+            format!(
+                "{}, {}, {excluded} excluded{}",
+                counted(group.raw, "cell"),
+                counted(group.job_count(), "job"),
+                unless_none(group.shared_legs, " share another job's wheel"),
+            )
+        }
+        Some(SelectedFrom::All(all)) => {
+            format!("{selected} of {} selected by --only", counted(all, "job"))
+        }
+        Some(SelectedFrom::Planned) => format!("{} selected by --only", counted(selected, "job")),
+    }
 }
 
 /// Returns the axes that the name of a wheel with an open version does not show, such as the branch
@@ -148,7 +169,7 @@ fn explain_job(job: &JobView<'_>, text: &mut String) {
 }
 
 /// Writes the messages about jobs, each once with its number of jobs: warnings of the package and,
-/// with [`PlanDetail::Explain`], dropped targets and all other warnings.
+/// with [`PlanDetail::Explain`], all other warnings.
 fn explain_jobs<'a>(
     jobs: impl Iterator<Item = JobView<'a>>,
     detail: PlanDetail,
@@ -158,8 +179,6 @@ fn explain_jobs<'a>(
     for job in jobs {
         let mut add = |line: String| *lines.entry(line).or_default() += 1;
         if detail == PlanDetail::Explain {
-            job.dropped_gfx()
-                .for_each(|(target, reason)| add(format!("without {target}: {reason}")));
             job.warnings().for_each(|warning| add(warning.to_owned()));
         } else {
             job.package_warning()
@@ -172,8 +191,56 @@ fn explain_jobs<'a>(
     }
 }
 
-/// Writes one line for each reason why cells are excluded, the most frequent first.
-fn summarize_excluded(excluded: &[ExclusionRow], text: &mut String) {
+/// Writes one line for each reason why jobs do not compile for requested targets, with the number
+/// of these jobs, and the source of the reason with [`PlanDetail::Explain`].
+fn explain_dropped_gfx<'a>(
+    jobs: impl Iterator<Item = JobView<'a>>,
+    detail: PlanDetail,
+    text: &mut String,
+) {
+    let mut reasons: IndexMap<(&str, &str), DroppedTargets<'a>> = IndexMap::new();
+    for (number, job) in jobs.enumerate() {
+        for (target, because) in job.dropped_gfx() {
+            let dropped = reasons
+                .entry((because.reason.as_str(), because.source.as_str()))
+                .or_default();
+            if !dropped.targets.contains(&target) {
+                dropped.targets.push(target);
+            }
+            if dropped.last_job != Some(number) {
+                dropped.last_job = Some(number);
+                dropped.jobs += 1;
+            }
+        }
+    }
+    for ((reason, source), dropped) in reasons {
+        let targets: Vec<String> = dropped.targets.iter().map(ToString::to_string).collect();
+        let _ = writeln!(
+            text,
+            "  {} without {}: {reason}",
+            counted(dropped.jobs, "job"),
+            targets.join(", ")
+        );
+        if detail == PlanDetail::Explain && !source.is_empty() {
+            let _ = writeln!(text, "    from {source}");
+        }
+    }
+}
+
+/// The targets that jobs do not compile for, all for one reason.
+#[derive(Debug, Default)]
+struct DroppedTargets<'a> {
+    targets: Vec<&'a GfxTarget>,
+    /// Number of jobs.
+    jobs: usize,
+    /// The last counted job.
+    last_job: Option<usize>,
+}
+
+/// Writes one line for each reason why cells are excluded, the most frequent first. With a filter,
+/// only reasons for selected cells are left, and their numbers of cells would include others.
+fn summarize_excluded(group: &PlanGroup, text: &mut String) {
+    let excluded: &[ExclusionRow] = &group.excluded;
     let mut reasons: IndexMap<(&str, String), u64> = IndexMap::new();
     for row in excluded {
         *reasons
@@ -182,11 +249,11 @@ fn summarize_excluded(excluded: &[ExclusionRow], text: &mut String) {
     }
     reasons.sort_by(|_, one, _, other| other.cmp(one));
     for ((reason, code), count) in reasons.iter().take(REASONS_SHOWN) {
-        let _ = writeln!(
-            text,
-            "  {} excluded: {reason} [{code}]",
-            counted(*count, "cell")
-        );
+        let cells = match group.selected_from {
+            None => counted(*count, "cell") + " ",
+            Some(_) => String::new(),
+        };
+        let _ = writeln!(text, "  {cells}excluded: {reason} [{code}]");
     }
     if reasons.len() > REASONS_SHOWN {
         let _ = writeln!(
@@ -229,6 +296,11 @@ fn explain_excluded(plan: &Plan, text: &mut String) {
                 let _ = writeln!(text, "    from {}", row.source);
             }
         }
+    }
+    let rows = plan.groups.iter().flat_map(|group| &group.excluded);
+    let commands: BTreeSet<String> = rows.filter_map(|row| table_command(row.code)).collect();
+    for command in commands {
+        let _ = writeln!(text, "see these rows with `{command}`");
     }
 }
 

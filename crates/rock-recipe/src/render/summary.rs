@@ -7,7 +7,7 @@ use rock_diagnostic::{
     counted,
     markdown::{code, text as text_of},
 };
-use rock_plan::Plan;
+use rock_plan::{Plan, SelectedFrom};
 
 /// Renders the coverage of each matrix file, then one row per job with the estimated cost of its
 /// build, within `room` bytes.
@@ -47,13 +47,23 @@ fn coverage(plan: &Plan) -> String {
             .to_owned();
     for group in &plan.groups {
         let path = code(&group.config.places.source().path);
-        let excluded: u64 = group.excluded.iter().map(|row| row.count).sum();
+        let jobs = group.job_count();
+        // With a filter, reasons of other cells are left out, so the difference counts all excluded
+        // cells.
+        let (excluded, jobs) = match group.selected_from {
+            Some(SelectedFrom::All(all)) => (
+                group.raw.saturating_sub(group.legs),
+                format!("{jobs} of {all}"),
+            ),
+            Some(SelectedFrom::Planned) | None => (
+                group.excluded.iter().map(|row| row.count).sum(),
+                jobs.to_string(),
+            ),
+        };
         let _ = writeln!(
             text,
-            "| {path} | {} | {excluded} | {} | {} |",
-            group.raw,
-            group.legs,
-            group.job_count()
+            "| {path} | {} | {excluded} | {} | {jobs} |",
+            group.raw, group.legs
         );
     }
     let (published, not_failed) = (plan.published.len(), plan.not_failed().len());

@@ -35,7 +35,7 @@ pub(super) fn compare_torch(
     }?;
     let root = is_address.then_some(from);
     let compared = refresh::compare_torch(compat, &pages, root, &shell.environment.today());
-    Ok(reported(compared, shell))
+    Ok(printed(compared, shell))
 }
 
 /// Compares the table of torch's requirements with the metadata of its releases.
@@ -53,11 +53,11 @@ pub(super) fn compare_requirements(
         .map_err(|error| fetch_failed(error, shell))?;
     let today = shell.environment.today();
     let compared = requirements::compare_requirements(rows, &releases, &today);
-    Ok(reported(compared, shell))
+    Ok(printed(compared, shell))
 }
 
-/// Prints the differences.
-fn reported(compared: TableComparison, shell: &Shell) -> TableComparison {
+/// Prints the differences and returns the comparison.
+fn printed(compared: TableComparison, shell: &Shell) -> TableComparison {
     for line in &compared.lines {
         shell.say(line);
     }
