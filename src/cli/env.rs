@@ -15,6 +15,7 @@ use crate::diagnostic::{Diagnostic, Location, counted};
 use crate::exec::RocmSdkQuery;
 use crate::names::{WheelName, WheelNameError, is_absolute};
 use crate::render::{self, EnvironmentFormat};
+use crate::sys;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -97,6 +98,16 @@ enum Form {
 }
 
 impl Form {
+    /// Returns whether the variables are for programs on this machine, and not for containers,
+    /// workflows or another system.
+    fn is_for_this_machine(self) -> bool {
+        match self {
+            Self::Sh | Self::Conda | Self::Json => true,
+            Self::Powershell | Self::Cmd => cfg!(windows),
+            Self::Yaml | Self::EnvFile => false,
+        }
+    }
+
     fn taker(self) -> Option<EnvironmentFormat> {
         match self {
             Self::Sh => Some(EnvironmentFormat::Sh),
@@ -192,7 +203,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             }
         },
     };
-    shell.report(&warnings(args, profile, &variables, compat));
+    shell.report(&warnings(args, profile, &variables, compat, shell));
     shell.print_data(&text)
 }
 
@@ -202,8 +213,10 @@ fn warnings(
     profile: &str,
     variables: &ProfileVariables,
     compat: &Compat,
+    shell: &Shell,
 ) -> Vec<Diagnostic> {
     let mut warnings = Vec::new();
+    warnings.extend(missing_rocm_warning(args, shell));
     for one in &variables.set {
         let setting = format!("{}={}", one.name, one.value);
         let is_set_by_option = args.set.iter().any(|(name, _)| *name == one.name);
@@ -254,6 +267,21 @@ fn warnings(
         );
     }
     warnings
+}
+
+/// Returns a warning if the directory in `--rocm` does not exist on this machine.
+fn missing_rocm_warning(args: &Args, shell: &Shell) -> Option<Diagnostic> {
+    let folder = args.rocm.as_deref()?;
+    let path = shell.environment.current_dir.join(folder);
+    if !args.format.is_for_this_machine() || sys::is_directory(&path) {
+        return None;
+    }
+    let message = format!("the ROCm directory `{folder}` does not exist");
+    Some(
+        Diagnostic::new(&host::NO_ROCM_DIRECTORY, message)
+            .at(Location::Argument(format!("--rocm {folder}")), "")
+            .help("correct the path, or query a Python with the ROCm SDK packages with `--python`"),
+    )
 }
 
 fn unknown(name: &str, compat: &Compat) -> Diagnostic {

@@ -182,7 +182,7 @@ fn pick(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     )?;
     args.prereleases.leave_out(published.listings_mut(), shell);
     let yanked = args.yanked_in.read(&published, sink)?;
-    let offers = WheelOffers::of_published(&published, None);
+    let offers = WheelOffers::of_published(&published, None, &yanked);
     sink.extend(published.name_warnings());
     if offers.is_empty() {
         sink.push(published.no_wheels());
@@ -199,7 +199,7 @@ fn pick(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
         })?;
     machine.distribution = Some(distribution.clone());
     shell.say(&format!("looking for {distribution} for {machine}"));
-    let pick = WheelPick::new(wheels, &yanked, machine, compat);
+    let pick = WheelPick::new(wheels, machine, compat);
     sink.extend(pick.diagnostics());
     Ok(match args.format.get() {
         Format::Json => shell.print(&pick.json()),

@@ -405,6 +405,6 @@ fn explain_hint(args: &Args, shell: &Shell) -> String {
 }
 
 /// Returns the recipes of the matrix files, in order.
-fn recipes(workspace: &Workspace) -> impl Iterator<Item = &RecipeDocument> {
+fn recipes<'w>(workspace: &'w Workspace<'_>) -> impl Iterator<Item = &'w RecipeDocument> {
     workspace.matrices().iter().map(|matrix| &**matrix.recipe())
 }

@@ -14,6 +14,7 @@ pub const ALL: &[&Code] = &[
     &LISTS_REPLACED,
     &NO_ROCM_SDK,
     &NO_TARGET_NAMED,
+    &NO_ROCM_DIRECTORY,
     &BAD_PROJECT_FILE,
 ];
 
@@ -52,6 +53,12 @@ pub const NO_TARGET_NAMED: Code = Code::error(
     "H030",
     "no-target-named",
     "`rock-matrix attention report` covers the GPUs of this machine, and it has none. Select a target with `--gfx`.",
+);
+/// A ROCm directory that does not exist.
+pub const NO_ROCM_DIRECTORY: Code = Code::warning(
+    "H036",
+    "no-rocm-directory",
+    "The directory in `--rocm` of `rock-matrix env` does not exist on this machine. The output names it nevertheless, and programs that use these variables find no ROCm there. Formats for containers, workflows and other systems are not checked.\n\nCorrect the path, or pass a Python that has the packages of the ROCm SDK with `--python`.",
 );
 /// A project file with an unknown key or an invalid value.
 pub const BAD_PROJECT_FILE: Code = Code::error(

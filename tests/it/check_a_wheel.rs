@@ -185,7 +185,7 @@ fn libraries_for_another_processor_or_c_library_than_the_name_are_errors_where_n
         .exits(0);
     assert_eq!(
         shown.stdout,
-        format!("{MANY}\n  platform  none: no library can be judged\n")
+        format!("{MANY}\n  platform  none: no library can be audited\n")
     );
 }
 

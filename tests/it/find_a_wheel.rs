@@ -6,7 +6,6 @@ use std::io::Write as _;
 
 use rock_matrix::compat::Compat;
 use rock_matrix::finder;
-use rock_matrix::names::YankedFiles;
 use rock_matrix::pick::{
     self, MatchNote, MatchRules, PickDecision, TargetMachine, WheelCandidate, WheelOffers,
 };
@@ -241,13 +240,11 @@ fn reports() -> Vec<Value> {
 #[test]
 fn the_page_decides_as_pick_does() {
     const MACHINES: usize = 2000;
-    let all = wheels();
-    let reasons: YankedFiles = all
-        .iter()
-        .step_by(4)
-        .map(|wheel| (wheel.offer.file.clone(), wheel.offer.digest, String::new()))
-        .collect();
-    let (wheels, yanked) = pick::split(all.clone(), &reasons);
+    let mut all = wheels();
+    for wheel in all.iter_mut().step_by(4) {
+        wheel.offer.yanked = Some(String::new());
+    }
+    let (wheels, yanked) = pick::split(all.clone());
     let compat = Compat::embedded();
     let rules = MatchRules::of(&compat);
     let data = finder::data(
@@ -267,14 +264,12 @@ fn the_page_decides_as_pick_does() {
             // What is yanked changes nothing among the others.
             let fits = |wheels: &[WheelCandidate], decision: &PickDecision| {
                 let offers = decision.fits.iter().map(|fit| &wheels[fit.index].offer);
-                let offered =
-                    offers.filter(|offer| reasons.reason(&offer.file, offer.digest).is_none());
+                let offered = offers.filter(|offer| offer.yanked.is_none());
                 offered.map(|offer| offer.file.clone()).collect::<Vec<_>>()
             };
             let of_all = pick::decide(&all, &machine, &rules);
             assert_eq!(fits(&wheels, &decision), fits(&all, &of_all));
-            let missed =
-                pick::passed_over((&wheels, &decision), &yanked, &reasons, &machine, &rules);
+            let missed = pick::passed_over((&wheels, &decision), &yanked, &machine, &rules);
             assert_eq!(missed.len() + decision.fits.len(), of_all.fits.len());
             passed_over += missed.len();
             json!({"texts": texts, "expected": expected(&decision)})

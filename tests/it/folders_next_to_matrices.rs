@@ -68,8 +68,7 @@ fn rows_replace_built_in_ones_unless_a_folder_is_named() {
 
 #[test]
 fn recipes_next_to_matrices_are_used_and_checked() {
-    let recipe =
-        "recipe: 1\nname: mine\nversion-from: build\nsteps:\n  - {stage: build, argv: [make]}\ncollect: {wheels: \"dist/*.whl\"}\n";
+    let recipe = "recipe: 1\nname: mine\nversion-from: build\nsteps:\n  - {stage: build, argv: [make]}\ncollect: {wheels: \"dist/*.whl\"}\n";
     let project = project().file("matrices/recipes/mine.yaml", recipe);
     let listed = project.run(&["recipe", "list", "-v"]).exits(0);
     assert!(listed.stdout.contains("mine"), "{}", listed.stdout);

@@ -330,7 +330,7 @@ fn reports_without_artifacts_and_a_missing_folder_are_refused() {
     let (code, _, stderr) = handed.run(&["publish", "--to", "release", "--artifacts", "nope"]);
     assert_eq!(code, 1);
     insta::assert_snapshot!(stderr, @r"
-    error[H020 cannot-read-file]: the folder `nope` does not exist
+    error[H020 cannot-read-file]: the directory `nope` does not exist
     help: check the value of `--artifacts`
     ");
     assert!(!handed.toy.path("release").exists());

@@ -57,7 +57,11 @@ fn a_value_without_jobs_is_explained_with_the_options_of_the_command() {
         let said = project.run(&[&words[..], more].concat()).exits(0).stderr;
         assert!(said.contains("P025 value-without-job"), "{said}");
         let reasons = project.follow(&said, "see the reasons with").exits(0);
-        assert!(reasons.stdout.contains("python 3.12 ("), "{}", reasons.stdout);
+        assert!(
+            reasons.stdout.contains("python 3.12 ("),
+            "{}",
+            reasons.stdout
+        );
     }
 }
 

@@ -873,3 +873,31 @@ fn pip_takes_no_wheel_whose_requires_python_excludes_it() {
         "flash-attn-2.8.3+rocm62torch2.5"
     );
 }
+
+/// Two releases have the file; one of them yanks it.
+#[test]
+fn a_yank_applies_to_the_release_that_it_is_in() {
+    let project = project(&["2.8.3"]);
+    for tag in ["v1", "v2"] {
+        project
+            .run(&["publish", "--out", "releases", "--tag", tag, "dist"])
+            .exits(0);
+    }
+    let yank = |tag: &str| {
+        let index = format!("releases/{tag}");
+        project
+            .run(&["index", "yank", &index, "flash-attn: broken", "--apply"])
+            .exits(0);
+    };
+    let pick = |code| {
+        project
+            .run(&["pick", "--published", "releases", "--only-given"])
+            .exits(code)
+            .stdout
+    };
+    assert!(pick(0).contains("/releases/v2/flash_attn"));
+    yank("v2");
+    assert!(pick(0).contains("/releases/v1/flash_attn"));
+    yank("v1");
+    assert!(pick(1).is_empty());
+}

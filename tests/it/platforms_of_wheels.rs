@@ -57,14 +57,14 @@ fn document(name: &str, library: &Library, form: &str) -> Value {
 }
 
 /// `repair` leaves the tag and the needs of a wheel for Android as they are, and `show` says that
-/// it is not judged.
+/// it is not audited.
 #[test]
 fn wheels_for_android_stay_as_they_are() {
     let tags = "cp313-cp313-android_21_x86_64";
     let shown = run("show", tags, "demo/_demo.so", &of_android(), &[]);
     insta::assert_snapshot!(shown, @r"
     demo-1.0-cp313-cp313-android_21_x86_64.whl
-      platform  android_21_x86_64 by its name: files for Android are not judged
+      platform  android_21_x86_64 by its name: files for Android are not audited
     exit 0
     ");
     let checked = run("check", tags, "demo/_demo.so", &of_android(), &[]);
@@ -77,7 +77,7 @@ fn wheels_for_android_stay_as_they_are() {
     let done = project
         .run(&["wheel", "repair", &name, "-w", "out", "--no-host-libs"])
         .exits(0);
-    let said = "is for Android, which is not judged: its tags and dependencies are kept";
+    let said = "is for Android, which is not audited: its tags and dependencies are kept";
     assert!(done.stderr.contains(said), "{}", done.stderr);
     let read = |path: &str| std::fs::read(project.path(path)).unwrap();
     assert!(
@@ -86,7 +86,7 @@ fn wheels_for_android_stay_as_they_are() {
     );
 }
 
-/// A Linux platform is refused for a wheel of a system that is not judged, and nothing is written.
+/// A Linux platform is refused for a wheel of a system that is not audited, and nothing is written.
 #[test]
 fn a_linux_platform_for_android_is_refused() {
     let options = ["--plat", "manylinux_2_17_x86_64", "-w", "out"];
@@ -114,7 +114,7 @@ fn a_linux_platform_for_android_is_refused() {
     appears("R161", &refused, &linux);
 }
 
-/// Wheels of systems that are not judged are errors for auditwheel's readers, and no pure wheels
+/// Wheels of systems that are not audited are errors for auditwheel's readers, and no pure wheels
 /// for ours.
 #[test]
 fn documents_say_that_a_system_is_not_judged() {
@@ -195,7 +195,7 @@ fn each_wrong_platform_tag_of_a_glibc_library_is_found() {
 }
 
 /// A wheel that holds files for the other system of its name, too, keeps that tag in `repair`, and
-/// `show` says that it is not judged. A wheel of glibc's libraries alone is still found to be named
+/// `show` says that it is not audited. A wheel of glibc's libraries alone is still found to be named
 /// wrongly.
 #[test]
 fn tags_of_systems_that_are_not_judged_stay() {
@@ -228,13 +228,13 @@ fn tags_of_systems_that_are_not_judged_stay() {
         let shown = run(&mixed, &["show"]);
         assert!(
             shown.contains(&format!(
-                "  claims    linux_x86_64, {tag}\n            {tag} is not judged\n"
+                "  claims    linux_x86_64, {tag}\n            {tag} is not audited\n"
             )),
             "{shown}"
         );
         let repaired = run(&mixed, &["repair", "-w", "out"]);
         assert!(
-            repaired.contains(&format!("keeps tags that are not judged: {tag}\n")),
+            repaired.contains(&format!("keeps tags that are not audited: {tag}\n")),
             "{repaired}"
         );
         assert!(

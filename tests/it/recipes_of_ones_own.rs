@@ -102,7 +102,8 @@ fn a_chain_of_operators_in_a_recipe_is_refused_with_a_diagnostic() {
 
 #[test]
 fn what_a_recipe_uses_may_stand_beside_it() {
-    let used = "recipe: 1\nname: rocm-sdk\nsteps:\n  - {stage: rocm, argv: [\"true\"]}\nleaves: tree\n";
+    let used =
+        "recipe: 1\nname: rocm-sdk\nsteps:\n  - {stage: rocm, argv: [\"true\"]}\nleaves: tree\n";
     let project = Project::new()
         .file("mine.yaml", RECIPE)
         .file("rocm-sdk.yaml", used)
@@ -116,7 +117,8 @@ fn what_a_recipe_uses_may_stand_beside_it() {
 #[test]
 fn a_shipped_recipe_that_no_longer_fits_what_it_uses_is_told() {
     // `torch-environment` has facts that are asked beside the stage `rocm`.
-    let used = "recipe: 1\nname: rocm-sdk\nsteps:\n  - {stage: sdk, argv: [\"true\"]}\nleaves: tree\n";
+    let used =
+        "recipe: 1\nname: rocm-sdk\nsteps:\n  - {stage: sdk, argv: [\"true\"]}\nleaves: tree\n";
     let matrix = MATRIX.replace("mine", "torchaudio");
     let project = Project::new()
         .file("rocm-sdk.yaml", used)

@@ -551,7 +551,7 @@ fn a_false_claim_is_dropped_and_a_true_one_stays() {
     );
 }
 
-/// Tags of systems that are not judged stay, unless a platform is asked for.
+/// Tags of systems that are not audited stay, unless a platform is asked for.
 #[test]
 fn claims_for_another_processor_or_c_library_are_dropped_wherever_they_stand() {
     let library = Library::extension("_demo")
@@ -609,7 +609,7 @@ fn claims_for_another_processor_or_c_library_are_dropped_wherever_they_stand() {
         assert!(tags.contains(foreign) && tags.contains(own), "{tags}");
         assert_eq!(
             said,
-            format!("demo-1.0-cp312-cp312-{claims}.whl keeps tags that are not judged: {foreign}")
+            format!("demo-1.0-cp312-cp312-{claims}.whl keeps tags that are not audited: {foreign}")
         );
         let (tags, said) = with(&claims, &["--plat", own]);
         assert_eq!(tags, "manylinux2014_x86_64.manylinux_2_17_x86_64.whl");

@@ -558,7 +558,7 @@ fn a_wheel_without_libraries_is_no_failure() {
     let text = project.run(&["wheel", "show", name]).exits(0).stdout;
     assert_eq!(
         text,
-        "demo-1.0-py3-none-any.whl\n  platform  any: it contains no libraries to judge\n"
+        "demo-1.0-py3-none-any.whl\n  platform  any: it contains no libraries to audit\n"
     );
 }
 
@@ -900,15 +900,15 @@ fn a_wheel_without_libraries_to_judge_is_what_its_name_says() {
     for (wheel, expect) in [
         (
             Wheel::named("demo-1.0-py3-none-any.whl"),
-            "any: it contains no libraries to judge",
+            "any: it contains no libraries to audit",
         ),
         (
             Wheel::named(NAME),
-            "linux_x86_64 by its name: it contains no libraries to judge",
+            "linux_x86_64 by its name: it contains no libraries to audit",
         ),
         (
             Wheel::named(windows).file("demo/m.pyd", dll()),
-            "win_amd64 by its name: files for Windows are not judged",
+            "win_amd64 by its name: files for Windows are not audited",
         ),
     ] {
         assert_eq!(platform(&wheel), expect);

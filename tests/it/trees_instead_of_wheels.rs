@@ -339,8 +339,7 @@ fn what_a_recipe_leaves_and_what_it_collects_agree() {
         ),
         "{open}"
     );
-    assert!(
-        told("collect: {archive: dist/x.tar.gz}")
-            .contains("a recipe that produces wheels must have `wheels` and no `archive` under `collect`")
-    );
+    assert!(told("collect: {archive: dist/x.tar.gz}").contains(
+        "a recipe that produces wheels must have `wheels` and no `archive` under `collect`"
+    ));
 }

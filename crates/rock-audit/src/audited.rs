@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::auditor::Auditor;
 use super::compliance::Compliance;
-use super::findings::{CheckContext, DeviceWheels, SplitCode, TorchRequirement, findings_of_label};
+use super::findings::{
+    CheckContext, DeviceWheels, SplitCode, TorchRequirement, findings_of_label, kept_entries,
+};
 use super::inspect::{InspectedFile, InspectedKind};
 use super::library::ElfLibrary;
-use super::pattern::LibraryPatterns;
 use rock_bytes::ReadAt;
 use rock_diagnostic::Diagnostic;
 use rock_names::{Arch, ForeignSystem, PlatformSystem, WheelName};
@@ -154,7 +155,21 @@ impl<'w> AuditedWheel<'w> {
     /// Returns the findings about the local version label that the wheel would have under another
     /// name.
     pub(super) fn check_label(&self, name: &WheelName) -> Vec<Diagnostic> {
-        findings_of_label(CheckContext {
+        findings_of_label(self.check_context(name))
+    }
+
+    /// Returns warnings about the search path entries that `--fix-rpath` would drop, of the files
+    /// for which `is_kept` returns true.
+    pub(super) fn check_kept_search_paths(
+        &self,
+        is_kept: &dyn Fn(&str) -> bool,
+    ) -> Vec<Diagnostic> {
+        kept_entries(self.check_context(&self.name), is_kept)
+    }
+
+    /// Returns the facts that findings are derived from, for the wheel under this name.
+    fn check_context<'a>(&'a self, name: &'a WheelName) -> CheckContext<'a> {
+        CheckContext {
             name,
             files: &self.files,
             compliance: self.compliance.as_ref(),
@@ -162,7 +177,7 @@ impl<'w> AuditedWheel<'w> {
             is_purelib: false,
             scanned_code: true,
             compat: self.auditor.compat(),
-            allowed_rpaths: &LibraryPatterns::default(),
-        })
+            allowed_rpaths: &self.auditor.options().allowed_rpaths,
+        }
     }
 }

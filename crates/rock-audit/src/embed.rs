@@ -264,18 +264,21 @@ fn select_embedded_files(
     }
     let mut findings = Vec::new();
     if left_out + copies > 0 {
-        let message = format!(
-            "wheels cannot contain links: {} left out, {} copied",
-            counted(left_out, "link"),
-            counted(copies, "link")
-        );
-        let note = "libraries are included under the name that the dynamic linker looks up, \
-                    without other links to them";
-        findings.push(
-            Diagnostic::new(&codes::LINKS_IN_ROCM, message)
-                .at(location_below(rocm_dir, ""), "")
-                .note(note),
-        );
+        let effects: Vec<String> = [(left_out, "left out"), (copies, "copied")]
+            .into_iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, effect)| format!("{} {effect}", counted(count, "link")))
+            .collect();
+        let message = format!("wheels cannot contain links: {}", effects.join(", "));
+        let mut finding =
+            Diagnostic::new(&codes::LINKS_IN_ROCM, message).at(location_below(rocm_dir, ""), "");
+        if left_out > 0 {
+            finding = finding.note(
+                "libraries are included under the name that the dynamic linker looks up, without \
+                 other links to them",
+            );
+        }
+        findings.push(finding);
     }
     Ok((files, findings))
 }
@@ -505,10 +508,7 @@ mod tests {
             link("lib/libhip.so.7", real),
         ]);
         assert_eq!(files, ["lib/libhip.so.7=lib/libhip.so.7.1"]);
-        assert_eq!(
-            messages,
-            ["wheels cannot contain links: 2 links left out, 0 links copied"]
-        );
+        assert_eq!(messages, ["wheels cannot contain links: 2 links left out"]);
         let elsewhere = "lib/real/libhip.so.7.1";
         let (files, _) = check(&[file(elsewhere), link("lib/libhip.so.7", elsewhere)]);
         assert_eq!(files.len(), 2, "another folder may be searched for it");

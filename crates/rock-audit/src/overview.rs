@@ -57,13 +57,17 @@ fn overview(audited: &AuditedWheel<'_>) -> String {
     );
     let claimed = audited.name().platform_tags().as_slice().join(", ");
     line(&mut text, "claims", &claimed);
-    let unjudged = audited.unaudited_tags();
-    if !unjudged.is_empty() {
-        let verb = if unjudged.len() == 1 { "is" } else { "are" };
+    let unaudited_tags = audited.unaudited_tags();
+    if !unaudited_tags.is_empty() {
+        let verb = if unaudited_tags.len() == 1 {
+            "is"
+        } else {
+            "are"
+        };
         line(
             &mut text,
             "",
-            &format!("{} {verb} not judged", unjudged.join(", ")),
+            &format!("{} {verb} not audited", unaudited_tags.join(", ")),
         );
     }
     line(&mut text, "platform", &compliance.overall_policy().tag());
@@ -127,12 +131,12 @@ fn overview(audited: &AuditedWheel<'_>) -> String {
 fn unaudited(audited: &AuditedWheel<'_>) -> String {
     let claims = audited.name().platform_tags().as_slice().join(", ");
     if audited.has_unaudited_libraries() {
-        "none: no library can be judged".to_owned()
+        "none: no library can be audited".to_owned()
     } else if let Some(system) = audited.unaudited_system() {
-        format!("{claims} by its name: files for {system} are not judged")
+        format!("{claims} by its name: files for {system} are not audited")
     } else {
         format!(
-            "{claims}{}: it contains no libraries to judge",
+            "{claims}{}: it contains no libraries to audit",
             if audited.name().is_platform_independent() {
                 ""
             } else {
@@ -185,12 +189,12 @@ mod tests {
     fn a_wheel_without_libraries_has_the_platform_of_its_name() {
         assert_eq!(
             overview("demo-1.0-py3-none-any.whl", &[("demo.py", b"")]),
-            "demo-1.0-py3-none-any.whl\n  platform  any: it contains no libraries to judge\n"
+            "demo-1.0-py3-none-any.whl\n  platform  any: it contains no libraries to audit\n"
         );
         assert_eq!(
             overview("demo-1.0-cp312-cp312-linux_x86_64.whl", &[("demo.py", b"")]),
             "demo-1.0-cp312-cp312-linux_x86_64.whl\n  platform  linux_x86_64 by its name: it \
-             contains no libraries to judge\n"
+             contains no libraries to audit\n"
         );
     }
 

@@ -119,18 +119,18 @@ impl YankRuleSet {
 
 fn invalid_yank(error: &YankSelectionError, text: &str) -> Diagnostic {
     invalid_rule(error, text).help(
-        "write it like `flash-attn<2.6`, with a reason after a colon: `'flash-attn<2.6: superseded'`",
+        "write it like `'flash-attn<2.6'`, with a reason after a colon: `'flash-attn<2.6: superseded'`",
     )
 }
 
 fn invalid_unyank(error: &YankSelectionError, text: &str) -> Diagnostic {
     let error = invalid_rule(error, text);
-    match text.split_once(": ") {
+    match text.split_once(':') {
         Some((selector, _)) => error.help(format!(
             "`index unyank` takes no reason: use `{}`",
-            shell_quoted(selector)
+            shell_quoted(selector.trim())
         )),
-        None => error.help("write it like `flash-attn<2.6`"),
+        None => error.help("write it like `'flash-attn<2.6'`"),
     }
 }
 

@@ -51,8 +51,8 @@ mod tests {
 
     #[test]
     fn parts_are_numbered_from_two_and_outdated_ones_are_removed() {
-        let folder = tempfile::tempdir().unwrap();
-        let first = folder.path().join("subjects.txt");
+        let directory = tempfile::tempdir().unwrap();
+        let first = directory.path().join("subjects.txt");
         let names = ["c", "a", "b", "e", "d"];
         let files: Vec<(&str, Digest)> = names
             .iter()
@@ -60,7 +60,7 @@ mod tests {
             .collect();
         let paths = write_subjects(&first, &files, 2).unwrap();
         assert_eq!(
-            rock_sys::entry_names(folder.path()).unwrap(),
+            rock_sys::entry_names(directory.path()).unwrap(),
             ["subjects.txt", "subjects.txt-2", "subjects.txt-3"]
         );
         let text = rock_sys::read_text(&paths[2], 1000).unwrap();
@@ -69,13 +69,13 @@ mod tests {
         let paths = write_subjects(&first, &files, 5).unwrap();
         assert_eq!(paths, std::slice::from_ref(&first));
         assert_eq!(
-            rock_sys::entry_names(folder.path()).unwrap(),
+            rock_sys::entry_names(directory.path()).unwrap(),
             ["subjects.txt"]
         );
         assert_eq!(
             write_subjects(&first, &[], 5).unwrap(),
             [] as [std::path::PathBuf; 0]
         );
-        assert!(rock_sys::entry_names(folder.path()).unwrap().is_empty());
+        assert!(rock_sys::entry_names(directory.path()).unwrap().is_empty());
     }
 }

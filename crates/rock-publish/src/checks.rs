@@ -399,7 +399,7 @@ mod tests {
         check(&odd, &["name-not-kept"]);
         let mut sink = Sink::new();
         as_release(&odd, &mut sink);
-        assert!(!sink.has_errors(), "a folder takes it");
+        assert!(!sink.has_errors(), "a directory takes it");
         as_github_release(&odd, &[], &mut sink);
         assert!(sink.has_errors());
     }

@@ -42,7 +42,7 @@ impl DownloadedArtifacts {
         sink: &mut Sink,
     ) -> Result<Self, Diagnostics> {
         let Some(mut files) = list_files(directory).map_err(machine_error)? else {
-            let message = format!("the folder `{}` does not exist", directory.display());
+            let message = format!("the directory `{}` does not exist", directory.display());
             return Err(Diagnostic::new(&host::CANNOT_READ_FILE, message)
                 .help("check the value of `--artifacts`")
                 .into());

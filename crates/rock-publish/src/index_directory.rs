@@ -17,7 +17,7 @@ use rock_wheel::read_metadata;
 
 use crate::codes::release as codes;
 use crate::file_errors::{machine_error, not_replaceable};
-use crate::{INDEX, metadata_path, sha256};
+use crate::{metadata_path, sha256};
 
 /// Maximum size of an index page: about 100,000 files.
 const MAX_PAGE_BYTES: u64 = 64 << 20;
@@ -194,34 +194,6 @@ pub fn read_yanked_files(index: &Path) -> Result<Option<YankedFiles>, Diagnostic
         Ok(directory) if is_index(index) => directory.yanked_files().map(Some),
         _ => Ok(None),
     }
-}
-
-/// Returns the yanked files of the indexes in these `releases`, with the bytes there, and of these
-/// `indexes`, with any bytes.
-///
-/// # Errors
-/// One of the `indexes` is not an index of this program, or a page cannot be read.
-pub fn read_all_yanked_files<'a>(
-    releases: impl Iterator<Item = &'a Path>,
-    indexes: &[PathBuf],
-) -> Result<YankedFiles, Diagnostics> {
-    let mut yanked = YankedFiles::default();
-    for release in releases {
-        yanked.extend(read_yanked_files(&release.join(INDEX))?.unwrap_or_default());
-    }
-    for index in indexes {
-        let Some(found) = read_yanked_files(index)? else {
-            return Err(Diagnostic::new(
-                &codes::NOT_AN_INDEX,
-                format!("there is no index in `{}`", index.display()),
-            )
-            .at(Location::Argument("--yanked-in".to_owned()), "")
-            .help("pass the directory that `rock-matrix index build` wrote, such as `DIR/simple`")
-            .into());
-        };
-        yanked.extend(found.ignoring_digests());
-    }
-    Ok(yanked)
 }
 
 /// Checks that the directory of the pages, which will be replaced, is new, empty or an index of

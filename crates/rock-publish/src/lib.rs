@@ -1,12 +1,13 @@
 //! Reconciles releases with their desired files, and reads and writes the documents of a release.
 //!
-//! Input: the desired and the observed files of a release. Output: [`FolderEdits`], which apply to
-//! directories and to GitHub, `SHA256SUMS`, `rock-manifest.json`, and the errors of a set of wheels
-//! as a release. [`PublishedReleases`] are read from saved listings, manifests and directories.
+//! Input: the desired and the observed files of a release. Output: [`DirectoryEdits`], which apply
+//! to directories and to GitHub, `SHA256SUMS`, `rock-manifest.json`, and the errors of a set of
+//! wheels as a release. [`PublishedReleases`] are read from saved listings, manifests and
+//! directories.
 //!
 //! [`read_assets`] reads local wheels as desired files, except those whose digest a [`DigestCache`]
-//! has. [`ReleaseFolder`] is a release in a directory, and [`IndexUpdate`] an index; both replace
-//! their directory as a whole.
+//! has. [`ReleaseDirectory`] is a release in a directory, and [`IndexUpdate`] an index; both
+//! replace their directory as a whole.
 //!
 //! **Invariant:** Applying the changes leaves no changes. A file that differs from the published
 //! one is never replaced unless requested. Files that this program did not write are never changed.
@@ -19,10 +20,10 @@ mod attestation_subjects;
 mod built_torch;
 mod checks;
 mod digest_cache;
+mod directory_edits;
 mod directory_lock;
 mod downloaded_artifacts;
 mod file_errors;
-mod folder_edits;
 mod gfx_reader;
 mod handover;
 mod index_directory;
@@ -37,9 +38,10 @@ mod preflight;
 mod prune;
 mod publish_summary;
 mod published_releases;
+mod published_yanks;
 mod rebuilt_files;
 mod release;
-mod release_folder;
+mod release_directory;
 mod release_plan;
 pub mod remote;
 mod saved_document;
@@ -62,11 +64,12 @@ pub use checks::{
     as_release,
 };
 pub use digest_cache::{CacheEntry, CachedAsset, DigestCache, MetadataBody, cache_note};
+pub use directory_edits::{
+    DesiredFile, DirectoryEdit, DirectoryEdits, FileConflict, ObservedFile, OnDifference,
+    directory_edits,
+};
 pub use directory_lock::lock_for_replacement;
 pub use downloaded_artifacts::DownloadedArtifacts;
-pub use folder_edits::{
-    DesiredFile, FileConflict, FolderEdit, FolderEdits, ObservedFile, OnDifference, folder_edits,
-};
 pub use gfx_reader::gfx_targets_read;
 pub use handover::{
     ArtifactSums, LARGEST_SUMS_BYTES, LegArtifact, LegReport, LegReportError, check_all_reported,
@@ -75,7 +78,7 @@ pub use handover::{
 };
 pub use index_directory::{
     IndexDirectory, check_index_target, index_kept, lists_files, names_with_metadata,
-    read_all_yanked_files, read_yanked_files, relative_steps, write_metadata_files,
+    read_yanked_files, relative_steps, write_metadata_files,
 };
 pub use index_input::listed_files;
 pub use index_summary::{IndexSummary, index_summaries, install_text};
@@ -101,10 +104,13 @@ pub use published_releases::{
     ManifestSelection, PublishedLocation, PublishedReleases, PublishedSource, SelectedManifests,
     invalid_listing,
 };
+pub use published_yanks::PublishedYanks;
 pub use rebuilt_files::{RebuiltFile, ReleasedBytes, newest_first, rebuilt_warning};
-pub use release::{FolderContents, FolderFile, INDEX, ReleaseContents, ReleaseDetails, superseded};
-pub use release_folder::{
-    FileTransfer, ReleaseFolder, ReleaseFolderError, ReleaseLock, nested_release_error,
+pub use release::{
+    DirectoryContents, DirectoryFile, INDEX, ReleaseContents, ReleaseDetails, superseded,
+};
+pub use release_directory::{
+    FileTransfer, ReleaseDirectory, ReleaseDirectoryError, ReleaseLock, nested_release_error,
 };
 pub use release_plan::ReleasePlan;
 pub use saved_document::{saved, saved_manifests};

@@ -72,7 +72,7 @@ pub struct ListedRelease {
     /// The subdirectory with its files, relative to the directory of releases that was read; `None`
     /// if the files are in that directory itself or not on disk.
     #[serde(skip)]
-    pub subfolder: Option<String>,
+    pub subdirectory: Option<String>,
 }
 
 /// A file of a release.
@@ -512,7 +512,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_leave_a_folder_and_lines_in_tags_are_refused() {
+    fn names_that_leave_a_directory_and_lines_in_tags_are_refused() {
         let whole: serde_json::Value = serde_json::from_str(RELEASE).unwrap();
         for (field, value) in [
             ("/tag_name", "v1\n::error::x"),

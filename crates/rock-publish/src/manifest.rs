@@ -456,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn a_manifest_cannot_point_out_of_its_folder() {
+    fn a_manifest_cannot_point_out_of_its_directory() {
         for name in ["../x.whl", "/etc/passwd", ".hidden", "a\\b"] {
             let text = ReleaseManifest::new(None, None, vec![file(name)]).to_json();
             assert!(

@@ -9,7 +9,7 @@ use rock_names::is_asset_name;
 use serde::Serialize;
 
 use crate::index_summary::{IndexSummary, index_summaries, install_text};
-use crate::{Asset, FolderEdit, FolderEdits, INDEX, ReleaseContents};
+use crate::{Asset, DirectoryEdit, DirectoryEdits, INDEX, ReleaseContents};
 
 /// The changes of a release in a directory, or those that a dry run would make.
 ///
@@ -31,19 +31,19 @@ pub struct PublishSummary {
 }
 
 impl PublishSummary {
-    /// Creates the summary of the edits of a release in `folder`.
+    /// Creates the summary of the edits of a release in `directory`.
     pub fn new(
-        folder: &Path,
+        directory: &Path,
         release: &ReleaseContents,
-        edits: &FolderEdits,
+        edits: &DirectoryEdits,
         is_dry_run: bool,
         compat: &Compat,
     ) -> Self {
         let (mut added, mut deleted) = (Vec::new(), Vec::new());
         for edit in &edits.steps {
             match edit {
-                FolderEdit::Add(name) => added.push(name.clone()),
-                FolderEdit::Delete(name) => deleted.push(name.clone()),
+                DirectoryEdit::Add(name) => added.push(name.clone()),
+                DirectoryEdit::Delete(name) => deleted.push(name.clone()),
             }
         }
         let added_names: BTreeSet<String> = added.iter().cloned().collect();
@@ -60,7 +60,7 @@ impl PublishSummary {
             .collect();
         Self {
             version: 1,
-            release: folder.display().to_string(),
+            release: directory.display().to_string(),
             dry_run: is_dry_run,
             changed: !edits.steps.is_empty(),
             added,
@@ -69,7 +69,7 @@ impl PublishSummary {
             same: edits.same.len(),
             indexes: index_summaries(
                 release.assets.iter().map(|asset: &Asset| &asset.file),
-                &folder.join(INDEX),
+                &directory.join(INDEX),
                 compat,
             ),
             assets,

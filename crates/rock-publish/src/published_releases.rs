@@ -33,8 +33,8 @@ const MAX_TAGGED_MANIFESTS: usize = 20;
 /// ```
 /// use rock_publish::PublishedReleases;
 ///
-/// let folder = tempfile::tempdir()?;
-/// let saved = folder.path().join("releases.json");
+/// let directory = tempfile::tempdir()?;
+/// let saved = directory.path().join("releases.json");
 /// rock_sys::write_atomic(&saved, br#"[{"tag_name": "v1"}]"#)?;
 ///
 /// let mut published: PublishedReleases = PublishedReleases::new(&[&saved]);
@@ -58,7 +58,7 @@ pub struct PublishedSource<M = ReleaseManifest> {
     /// The manifests of the releases.
     pub manifests: Vec<M>,
     /// The directory of the files; `None` if the listing has their URLs.
-    pub folder: Option<PathBuf>,
+    pub directory: Option<PathBuf>,
     /// Whether this is a manifest without its files.
     is_bare_manifest: bool,
     /// The repository on GitHub that this was read from.
@@ -162,7 +162,7 @@ impl<M> PublishedSource<M> {
         Self {
             listing,
             manifests,
-            folder: None,
+            directory: None,
             is_bare_manifest: false,
             repository: None,
         }
@@ -182,19 +182,19 @@ impl<M> PublishedSource<M> {
 
     /// Returns the subdirectory of the files in the given directory of releases, which is also
     /// their path below a base URL.
-    pub fn subfolder(&self) -> Option<&str> {
+    pub fn subdirectory(&self) -> Option<&str> {
         self.listing
             .releases
             .iter()
-            .find_map(|release| release.subfolder.as_deref())
+            .find_map(|release| release.subdirectory.as_deref())
     }
 
     /// Returns the URL that the names of the files are appended to: below `base`, or else the
     /// `file:` URL of their directory.
     pub fn files_url(&self, base: Option<&BaseUrl>) -> String {
         match base {
-            Some(base) => format!("{}/", base.below(self.subfolder())),
-            None => directory_url(self.folder.as_deref().unwrap_or(Path::new("."))),
+            Some(base) => format!("{}/", base.below(self.subdirectory())),
+            None => directory_url(self.directory.as_deref().unwrap_or(Path::new("."))),
         }
     }
 }
@@ -228,20 +228,20 @@ impl<M> PublishedReleases<M> {
     }
 
     /// Returns the directories of the files.
-    pub fn folders(&self) -> impl Iterator<Item = &Path> {
+    pub fn directories(&self) -> impl Iterator<Item = &Path> {
         self.sources
             .iter()
-            .filter_map(|source| source.folder.as_deref())
+            .filter_map(|source| source.directory.as_deref())
     }
 
     /// Returns whether every source is a directory, or a manifest of one.
     pub fn is_local(&self) -> bool {
-        self.sources.iter().all(|part| part.folder.is_some())
+        self.sources.iter().all(|part| part.directory.is_some())
     }
 
     /// Returns the directories whose release has no tag. Manifests without their files are left
     /// out.
-    pub fn untagged_folders(&self) -> impl Iterator<Item = &Path> {
+    pub fn untagged_directories(&self) -> impl Iterator<Item = &Path> {
         let is_untagged = |part: &&PublishedSource<M>| {
             let mut releases = part.listing.releases.iter();
             !part.is_bare_manifest && releases.any(|release| release.tag_name.is_empty())
@@ -249,7 +249,7 @@ impl<M> PublishedReleases<M> {
         self.sources
             .iter()
             .filter(is_untagged)
-            .filter_map(|part| part.folder.as_deref())
+            .filter_map(|part| part.directory.as_deref())
     }
 
     /// Returns the diagnostic for sources without wheels.
@@ -357,13 +357,13 @@ impl PublishedReleases {
             .sources
             .iter()
             .filter(|source| !source.listing.releases.is_empty())
-            .find_map(|source| source.folder.as_deref());
-        let Some(folder) = local else {
+            .find_map(|source| source.directory.as_deref());
+        let Some(directory) = local else {
             return Ok(saved(&self.listing(), &self.manifests()));
         };
         let message = format!(
             "the files in `{}` have no URL that could be saved",
-            folder.display()
+            directory.display()
         );
         Err(Diagnostic::new(&published::NOT_A_LISTING, message)
             .at(Location::Argument("--published".to_owned()), "")

@@ -50,7 +50,7 @@ impl ReleaseDetails {
 
 /// A file in the directory of a release.
 #[derive(Debug, Clone)]
-pub struct FolderFile {
+pub struct DirectoryFile {
     /// Its path relative to the release, with `/` as the separator.
     pub name: String,
     /// Its size; `None` if it is not a regular file.
@@ -61,7 +61,7 @@ pub struct FolderFile {
 
 /// The files in the directory of a release, by owner.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FolderContents {
+pub struct DirectoryContents {
     /// Names of assets that the manifest lists and that exist.
     pub assets: Vec<String>,
     /// Names of assets that the manifest lists and that are missing.
@@ -238,9 +238,9 @@ fn documents(
     ])
 }
 
-impl FolderContents {
+impl DirectoryContents {
     /// Sorts the files that were found by owner.
-    pub fn of(manifest: Option<&ReleaseManifest>, found: &[FolderFile]) -> Self {
+    pub fn of(manifest: Option<&ReleaseManifest>, found: &[DirectoryFile]) -> Self {
         let listed: BTreeSet<&str> = manifest
             .iter()
             .flat_map(|m| &m.files)
@@ -273,11 +273,11 @@ impl FolderContents {
         holding
     }
 
-    /// Returns the files in the form that [`super::folder_edits()`] takes. Generated files and
+    /// Returns the files in the form that [`super::directory_edits()`] takes. Generated files and
     /// superseded wheels are disposable.
     pub fn present(
         &self,
-        found: &[FolderFile],
+        found: &[DirectoryFile],
         superseded: &BTreeSet<String>,
     ) -> Vec<ObservedFile> {
         let generated: BTreeSet<&String> = self.generated.iter().collect();
@@ -328,9 +328,9 @@ fn taken_metadata(assets: &mut [Asset]) -> BTreeMap<String, Vec<u8>> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::{FolderContents, FolderFile, ReleaseContents, ReleaseDetails, superseded};
+    use super::{DirectoryContents, DirectoryFile, ReleaseContents, ReleaseDetails, superseded};
     use crate::testing::asset;
-    use crate::{Asset, FolderEdit, MANIFEST, OnDifference, ReleaseManifest, folder_edits};
+    use crate::{Asset, DirectoryEdit, MANIFEST, OnDifference, ReleaseManifest, directory_edits};
     use rock_compat::Compat;
     use rock_index::FileLinks;
     use rock_names::Digest;
@@ -355,8 +355,8 @@ mod tests {
             .unwrap()
     }
 
-    fn found(release: &ReleaseContents) -> Vec<FolderFile> {
-        let file = |name: String, size, digest| FolderFile {
+    fn found(release: &ReleaseContents) -> Vec<DirectoryFile> {
+        let file = |name: String, size, digest| DirectoryFile {
             name,
             size_bytes: Some(size),
             digest: Some(digest),
@@ -386,7 +386,7 @@ mod tests {
     #[test]
     fn a_finished_release_has_no_changes() {
         let made = release(&[asset(ONE, 1), asset(TWO, 2)], None);
-        let holding = FolderContents::of(Some(&manifest(&made)), &found(&made));
+        let holding = DirectoryContents::of(Some(&manifest(&made)), &found(&made));
         assert_eq!(
             (
                 holding.assets.len(),
@@ -398,7 +398,7 @@ mod tests {
         let again = release(&[asset(TWO, 2), asset(ONE, 1)], Some(&manifest(&made)));
         let present = holding.present(&found(&made), &BTreeSet::new());
         assert_eq!(
-            folder_edits(&again.wanted(), &present, OnDifference::Refuse).steps,
+            directory_edits(&again.wanted(), &present, OnDifference::Refuse).steps,
             []
         );
     }
@@ -433,18 +433,21 @@ mod tests {
     }
 
     #[test]
-    fn pages_of_a_folder_that_lost_its_last_wheel_go() {
+    fn pages_of_a_directory_that_lost_its_last_wheel_go() {
         let before = release(&[asset(ONE, 1), asset("b-1-py3-none-any.whl", 2)], None);
         let after = release(&[asset(ONE, 1)], None);
-        let holding = FolderContents::of(Some(&manifest(&before)), &found(&before));
+        let holding = DirectoryContents::of(Some(&manifest(&before)), &found(&before));
         let present = holding.present(&found(&before), &["b-1-py3-none-any.whl".to_owned()].into());
-        let steps = folder_edits(&after.wanted(), &present, OnDifference::Refuse).steps;
+        let steps = directory_edits(&after.wanted(), &present, OnDifference::Refuse).steps;
         for name in [
             "simple/any/index.html",
             "simple/any/b/index.json",
             "b-1-py3-none-any.whl",
         ] {
-            assert!(steps.contains(&FolderEdit::Delete(name.into())), "{name}");
+            assert!(
+                steps.contains(&DirectoryEdit::Delete(name.into())),
+                "{name}"
+            );
         }
     }
 
@@ -452,23 +455,26 @@ mod tests {
     fn files_of_others_are_seen_and_without_a_manifest_all_are() {
         let made = release(&[asset(ONE, 1)], None);
         let mut files = found(&made);
-        files.push(FolderFile {
+        files.push(DirectoryFile {
             name: "notes.txt".into(),
             size_bytes: Some(1),
             digest: None,
         });
-        files.push(FolderFile {
+        files.push(DirectoryFile {
             name: "simple/link".into(),
             size_bytes: None,
             digest: None,
         });
         assert_eq!(
-            FolderContents::of(Some(&manifest(&made)), &files).foreign,
+            DirectoryContents::of(Some(&manifest(&made)), &files).foreign,
             ["notes.txt", "simple/link"]
         );
-        assert_eq!(FolderContents::of(None, &files).foreign.len(), files.len());
         assert_eq!(
-            FolderContents::of(Some(&manifest(&made)), &files[1..]).missing,
+            DirectoryContents::of(None, &files).foreign.len(),
+            files.len()
+        );
+        assert_eq!(
+            DirectoryContents::of(Some(&manifest(&made)), &files[1..]).missing,
             [ONE]
         );
     }

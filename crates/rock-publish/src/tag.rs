@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_cannot_leave_its_folder() {
+    fn a_tag_cannot_leave_its_directory() {
         for text in ["", ".", "..", "../x", "a/b", "-x", "a b", "a\0b"] {
             assert!(text.parse::<TagName>().is_err(), "{text:?}");
         }
@@ -159,7 +159,7 @@ mod tests {
     /// git-check-ref-format(1): a tag may contain every character except these. Of the permitted
     /// ones, only `/` cannot be in a directory name.
     #[test]
-    fn every_legal_tag_character_but_a_slash_names_a_folder() {
+    fn every_legal_tag_character_but_a_slash_names_a_directory() {
         let never = |c: char| c <= ' ' || c == '\x7f' || "~^:?*[\\".contains(c);
         for c in ('\0'..='\u{ff}').chain(['\u{2028}', '日', '😀']) {
             let tag = format!("v1{c}2");

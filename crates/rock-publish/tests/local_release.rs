@@ -11,11 +11,12 @@ use rock_compat::Compat;
 use rock_diagnostic::{Diagnostic, ExitClass, Sink, SourceText};
 use rock_index::{FileLinks, IndexFile, SimpleRepository, YankStatus, repository};
 use rock_publish::{
-    CacheEntry, CheckDepth, DigestCache, FileTransfer, FolderEdits, IndexDirectory, LocalAsset,
-    MANIFEST, MetadataBody, OnDifference, PublishSummary, ReleaseContents, ReleaseFolder,
-    ReleaseFolderError, ReleaseLock, ReleasePlan, SUMS, check_index_target, expand_paths,
-    listed_files, lists_files, lock_for_replacement, nested_release_error, read_all_yanked_files,
-    read_assets, read_yanked_files, relative_steps, sha256, without_paths, write_metadata_files,
+    CacheEntry, CheckDepth, DigestCache, DirectoryEdits, FileTransfer, IndexDirectory, LocalAsset,
+    MANIFEST, MetadataBody, OnDifference, PublishSummary, PublishedReleases, PublishedYanks,
+    ReleaseContents, ReleaseDirectory, ReleaseDirectoryError, ReleaseLock, ReleasePlan, SUMS,
+    check_index_target, expand_paths, listed_files, lists_files, lock_for_replacement,
+    nested_release_error, read_assets, read_yanked_files, relative_steps, sha256, without_paths,
+    write_metadata_files,
 };
 use rock_sys::{Signals, StopSignal};
 use rock_wheel::{DosTime, NewWheel, NewWheelOptions, ProgressMeter};
@@ -85,16 +86,16 @@ fn demo_assets(directory: &Path) -> Vec<LocalAsset> {
 
 /// The steps of a publish to a directory.
 struct Publish<'a> {
-    folder: &'a Path,
+    directory: &'a Path,
     assets: &'a [LocalAsset],
     difference: OnDifference,
 }
 
 impl<'a> Publish<'a> {
     /// Publishes these files, and refuses to replace files that differ.
-    fn new(folder: &'a Path, assets: &'a [LocalAsset]) -> Self {
+    fn new(directory: &'a Path, assets: &'a [LocalAsset]) -> Self {
         Self {
-            folder,
+            directory,
             assets,
             difference: OnDifference::Refuse,
         }
@@ -105,14 +106,14 @@ impl<'a> Publish<'a> {
     fn prepare(
         &self,
     ) -> (
-        (ReleaseFolder, ReleaseLock),
+        (ReleaseDirectory, ReleaseLock),
         ReleaseContents,
-        FolderEdits,
+        DirectoryEdits,
         Vec<&'static str>,
     ) {
         let (compat, mut sink) = (Compat::embedded(), Sink::new());
-        let (opened, lock) = ReleaseFolder::open_locked(
-            self.folder,
+        let (opened, lock) = ReleaseDirectory::open_locked(
+            self.directory,
             || panic!("nobody holds the lock"),
             &compat,
             &mut sink,
@@ -133,13 +134,13 @@ impl<'a> Publish<'a> {
     }
 
     /// Publishes and returns the text for people.
-    fn run(&self, signals: &Signals) -> Result<String, ReleaseFolderError> {
+    fn run(&self, signals: &Signals) -> Result<String, ReleaseDirectoryError> {
         let ((opened, lock), release, edits, reported) = self.prepare();
         assert_eq!(reported, Vec::<&str>::new());
         let transfer = FileTransfer::Copy;
         opened.write(lock, &release, &edits, self.assets, transfer, signals)?;
         let summary =
-            PublishSummary::new(self.folder, &release, &edits, false, &Compat::embedded());
+            PublishSummary::new(self.directory, &release, &edits, false, &Compat::embedded());
         Ok(summary.to_text())
     }
 }
@@ -147,10 +148,10 @@ impl<'a> Publish<'a> {
 #[test]
 fn a_release_is_written_once_and_its_manifest_replaces_reading() {
     let temporary = tempfile::tempdir().unwrap();
-    let (dist, folder) = (temporary.path().join("dist"), temporary.path().join("v1"));
+    let (dist, directory) = (temporary.path().join("dist"), temporary.path().join("v1"));
     write_wheel(&dist, "demo");
     let assets = read(&dist, &DigestCache::empty());
-    let publish = Publish::new(&folder, &assets);
+    let publish = Publish::new(&directory, &assets);
     let text = publish.run(&Signals::default()).unwrap();
     assert!(text.contains(&format!("  + {WHEEL}\n")), "{text}");
     assert!(text.contains("rocm6.2-torch2.5/"), "{text}");
@@ -158,7 +159,7 @@ fn a_release_is_written_once_and_its_manifest_replaces_reading() {
     assert!(text.contains("nothing written"), "{text}");
 
     // The wheel in the release need not be read again.
-    let published = folder.join(WHEEL);
+    let published = directory.join(WHEEL);
     let (cache, notes) =
         DigestCache::of_directories(std::slice::from_ref(&published), MetadataBody::Skip);
     assert_eq!(notes, Vec::<String>::new());
@@ -166,29 +167,29 @@ fn a_release_is_written_once_and_its_manifest_replaces_reading() {
         cache.entry(&published, WHEEL),
         Some((_, CacheEntry::Manifest(_)))
     ));
-    let cached = read(&folder, &cache);
-    assert_eq!(cached[0].recorded_in, Some(folder.join(MANIFEST)));
+    let cached = read(&directory, &cache);
+    assert_eq!(cached[0].recorded_in, Some(directory.join(MANIFEST)));
     assert_eq!(cached[0].asset.digest, assets[0].asset.digest);
 
-    let nested = nested_release_error(&folder.join("v2")).unwrap();
+    let nested = nested_release_error(&directory.join("v2")).unwrap();
     assert_eq!(nested.code.name, "release-in-release");
-    assert!(nested_release_error(&folder).is_none());
+    assert!(nested_release_error(&directory).is_none());
 }
 
 #[test]
 fn a_signal_or_other_bytes_leave_the_release_unchanged() {
     let temporary = tempfile::tempdir().unwrap();
-    let (dist, folder) = (temporary.path().join("dist"), temporary.path().join("v1"));
+    let (dist, directory) = (temporary.path().join("dist"), temporary.path().join("v1"));
     write_wheel(&dist, "demo");
     let assets = read(&dist, &DigestCache::empty());
-    let mut publish = Publish::new(&folder, &assets);
+    let mut publish = Publish::new(&directory, &assets);
     let signals = Signals::default();
     signals.raise(StopSignal::Terminate);
     assert!(matches!(
         publish.run(&signals),
-        Err(ReleaseFolderError::Stopped(StopSignal::Terminate))
+        Err(ReleaseDirectoryError::Stopped(StopSignal::Terminate))
     ));
-    assert!(!folder.exists());
+    assert!(!directory.exists());
     publish.run(&Signals::default()).unwrap();
 
     write_wheel(&dist, "another");
@@ -200,8 +201,8 @@ fn a_signal_or_other_bytes_leave_the_release_unchanged() {
     assert!(text.contains(&format!("  ~ {WHEEL}\n")), "{text}");
 
     // A file that was changed in the release, and one that is not part of it.
-    std::fs::write(folder.join(WHEEL), "damaged").unwrap();
-    std::fs::write(folder.join("notes.txt"), "mine").unwrap();
+    std::fs::write(directory.join(WHEEL), "damaged").unwrap();
+    std::fs::write(directory.join("notes.txt"), "mine").unwrap();
     publish.assets = &[];
     assert_eq!(publish.prepare().3, ["damaged-release", "not-a-release"]);
 }
@@ -210,8 +211,8 @@ fn a_signal_or_other_bytes_leave_the_release_unchanged() {
 fn a_release_is_written_only_under_its_lock() {
     let temporary = tempfile::tempdir().unwrap();
     let assets = demo_assets(temporary.path());
-    let folder = temporary.path().join("v1");
-    let publish = Publish::new(&folder, &assets);
+    let directory = temporary.path().join("v1");
+    let publish = Publish::new(&directory, &assets);
     let ((opened, lock), release, edits, _) = publish.prepare();
     let other = std::thread::scope(|scope| {
         let (sender, receiver) = std::sync::mpsc::channel();
@@ -219,7 +220,7 @@ fn a_release_is_written_only_under_its_lock() {
             let on_wait = move || sender.send(()).unwrap();
             let (compat, mut sink) = (Compat::embedded(), Sink::new());
             let (opened, _lock) =
-                ReleaseFolder::open_locked(&folder, on_wait, &compat, &mut sink).unwrap();
+                ReleaseDirectory::open_locked(&directory, on_wait, &compat, &mut sink).unwrap();
             opened.manifest().map(|manifest| manifest.files.len())
         });
         receiver.recv().unwrap();
@@ -241,18 +242,18 @@ fn a_release_is_written_only_under_its_lock() {
 fn two_first_runs_in_a_new_directory_do_not_overwrite_each_other() {
     let temporary = tempfile::tempdir().unwrap();
     let assets = demo_assets(temporary.path());
-    let folder = temporary.path().join("new/v1");
-    let publish = Publish::new(&folder, &assets);
+    let directory = temporary.path().join("new/v1");
+    let publish = Publish::new(&directory, &assets);
     let ((opened, lock), release, edits, _) = publish.prepare();
     publish.run(&Signals::default()).unwrap();
     let (transfer, signals) = (FileTransfer::Copy, Signals::default());
     let refused = opened.write(lock, &release, &edits, &assets, transfer, &signals);
-    let Err(ReleaseFolderError::Diagnostics(errors)) = refused else {
+    let Err(ReleaseDirectoryError::Diagnostics(errors)) = refused else {
         panic!("{refused:?}");
     };
     assert_eq!(codes(errors.as_slice()), ["cannot-replace-folder"]);
     assert_eq!(errors.exit_class(), ExitClass::Machine);
-    assert!(folder.join(WHEEL).is_file());
+    assert!(directory.join(WHEEL).is_file());
 }
 
 #[test]
@@ -333,7 +334,8 @@ fn an_index_is_replaced_as_a_whole_and_keeps_its_yanks() {
     let yanked = read_yanked_files(&out).unwrap().unwrap();
     assert_eq!(yanked.reason(WHEEL, files[0].digest), Some("broken"));
     assert_eq!(read_yanked_files(dist).unwrap(), None);
-    let errors = read_all_yanked_files(std::iter::empty(), &[dist.to_owned()]).unwrap_err();
+    let none: PublishedReleases = PublishedReleases::new::<&Path>(&[]);
+    let errors = PublishedYanks::read(&none, &[dist.to_owned()]).unwrap_err();
     assert_eq!(codes(errors.as_slice()), ["not-an-index"]);
     let error = check_index_target(dist, Some(dist)).unwrap().unwrap();
     assert!(error.message.contains("contains the wheels"), "{error:?}");

@@ -34,7 +34,7 @@ pub(super) fn asset(
     repository: Option<&RepoName>,
 ) -> Option<String> {
     if let Some(base) = base {
-        let base = base.below(release.subfolder.as_deref());
+        let base = base.below(release.subdirectory.as_deref());
         return Some(format!("{base}/{}", percent_encode(name)));
     }
     let listed = asset

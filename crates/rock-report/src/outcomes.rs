@@ -56,7 +56,10 @@ impl JobOutcomes {
             Ok(jobs) => jobs,
             Err(error) => {
                 let message = format!("`{}` cannot be read: {error}", source.path);
-                return vec![bad_results(source, message)];
+                return vec![bad_results(source, message).help(
+                    "give the `build.json` of a job, or lines such as `{\"job\": \"JOB\", \
+                     \"outcome\": \"failed\"}`",
+                )];
             }
         };
         let planned: BTreeSet<&str> = expected

@@ -28,7 +28,7 @@ pub struct ReleaseInventory {
     /// Whether all sources are directories.
     is_local: bool,
     /// A directory whose release has no tag.
-    untagged_folder: Option<PathBuf>,
+    untagged_directory: Option<PathBuf>,
 }
 
 /// Maximum number of tags that a message lists.
@@ -51,7 +51,7 @@ impl ReleaseInventory {
             base,
             source_names: published.source_names().to_owned(),
             is_local: published.is_local(),
-            untagged_folder: published.untagged_folders().next().map(Path::to_owned),
+            untagged_directory: published.untagged_directories().next().map(Path::to_owned),
             listing,
         }
     }
@@ -134,11 +134,14 @@ impl ReleaseInventory {
             format!("no release has the tag `{tag}`"),
         )
         .at(Location::Argument("--tag".to_owned()), "");
-        match (nearest(tag, tags.iter().copied()), &self.untagged_folder) {
+        match (nearest(tag, tags.iter().copied()), &self.untagged_directory) {
             (Some(near), _) => error.help(format!("did you mean `{near}`?")),
-            (None, Some(folder)) => error
-                .note(format!("the release in `{}` has no tag", folder.display()))
-                .help(publish_with_tag(folder, tag)),
+            (None, Some(directory)) => error
+                .note(format!(
+                    "the release in `{}` has no tag",
+                    directory.display()
+                ))
+                .help(publish_with_tag(directory, tag)),
             (None, None) if !self.is_local => error.help("save the listing again, with drafts"),
             (None, None) if tags.is_empty() => error.help(format!(
                 "pass a release that `rock-matrix publish --tag {}` wrote",
@@ -203,16 +206,20 @@ impl ReleaseInventory {
 /// Returns the hint that publishes the wheels of a directory as a release with this tag, to a
 /// directory next to it: a release with a tag is in a subdirectory, and a release cannot contain
 /// another one.
-fn publish_with_tag(folder: &Path, tag: &str) -> String {
-    let parent = match folder.file_name() {
-        Some(name) => folder.with_file_name(format!("{}-tagged", name.display())),
+fn publish_with_tag(directory: &Path, tag: &str) -> String {
+    let parent = match directory.file_name() {
+        Some(name) => directory.with_file_name(format!("{}-tagged", name.display())),
         None => PathBuf::from("../releases"),
     };
-    let (folder, parent) = (folder.display().to_string(), parent.display().to_string());
-    let words = ["publish", &folder, "--out", &parent, "--tag", tag];
+    let (directory, parent) = (
+        directory.display().to_string(),
+        parent.display().to_string(),
+    );
+    let words = ["publish", &directory, "--out", &parent, "--tag", tag];
     format!(
-        "publish its wheels with the tag, with `rock-matrix {}`, and pass `--published {parent}`",
-        shell_line(words)
+        "publish its wheels with the tag, with `rock-matrix {}`, and pass `--published {}`",
+        shell_line(words),
+        shell_quoted(&parent)
     )
 }
 
@@ -261,17 +268,17 @@ mod tests {
 
     #[test]
     fn a_tag_that_no_directory_has_gets_a_hint() {
-        let error = |json: &str, folder: &str| {
-            let mut published: PublishedReleases = PublishedReleases::new(&[folder]);
+        let error = |json: &str, directory: &str| {
+            let mut published: PublishedReleases = PublishedReleases::new(&[directory]);
             let listing = ReleaseListing::from_json(json).unwrap();
             let mut source = PublishedSource::new(listing, vec![]);
-            source.folder = Some(folder.into());
+            source.directory = Some(directory.into());
             published.add(source);
             ReleaseInventory::new(&published, None, None)
                 .take_release("v1", 1000, None)
                 .unwrap_err()
         };
-        let help = |json: &str, folder: &str| error(json, folder).help.unwrap();
+        let help = |json: &str, directory: &str| error(json, directory).help.unwrap();
         let untagged = r#"[{"tag_name": ""}]"#;
         assert_eq!(
             error(untagged, "./release").notes,

@@ -69,17 +69,20 @@ pub(super) fn read_published(
     )?;
     args.prereleases.leave_out(published.listings_mut(), shell);
     let links_to = |source: &PublishedSource<ManifestRowSet>, folder: &Path| match base {
-        Some(FileLinks::Absolute(base)) => FileLinks::Absolute(base.below(source.subfolder())),
+        Some(FileLinks::Absolute(base)) => FileLinks::Absolute(base.below(source.subdirectory())),
         _ => FileLinks::Relative(relative_steps(out, folder)),
     };
     let (plain, listed): (Vec<&mut PublishedSource<_>>, Vec<&mut PublishedSource<_>>) = published
         .sources
         .iter_mut()
-        .partition(|source| source.folder.is_some() && source.manifests.is_empty());
+        .partition(|source| source.directory.is_some() && source.manifests.is_empty());
     // The index of a directory applies to the bytes in it: a later release may have other bytes
     // under the same name.
     let mut inherited = YankedFiles::default();
-    for folder in listed.iter().filter_map(|source| source.folder.as_deref()) {
+    for folder in listed
+        .iter()
+        .filter_map(|source| source.directory.as_deref())
+    {
         inherited.extend(read_yanked(folder, sink)?);
     }
     let places: Vec<PublishedAt<'_>> = listed
@@ -88,11 +91,11 @@ pub(super) fn read_published(
             manifests: std::mem::take(&mut source.manifests),
             listing: &source.listing,
             links: source
-                .folder
+                .directory
                 .as_deref()
                 .map(|folder| links_to(source, folder)),
             sidecars: source
-                .folder
+                .directory
                 .as_deref()
                 .map(names_with_metadata)
                 .unwrap_or_default(),
@@ -102,7 +105,7 @@ pub(super) fn read_published(
     // Directories without a manifest only have filenames, so their wheels are read.
     for (source, folder) in plain
         .iter()
-        .filter_map(|source| Some((source, source.folder.as_deref()?)))
+        .filter_map(|source| Some((source, source.directory.as_deref()?)))
     {
         let origin = Arc::new(PublishedOrigin {
             links: links_to(source, folder),

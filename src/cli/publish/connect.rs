@@ -8,7 +8,7 @@ use crate::cli::actions::TOKENS;
 use crate::cli::{Exit, Shell};
 use crate::codes::release as codes;
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Location, Sink};
+use crate::diagnostic::{Diagnostic, Location, Sink, shell_quoted};
 use crate::github::{
     ApiEndpoint, CallOptions, GithubError, HttpClient, LARGEST_TOKEN_BYTES, LONGEST_DEADLINE_MIN,
     OnWait, ProxySettings, RateLimits, ReleaseClient, SystemClock, Token, UploadsHost,
@@ -95,9 +95,10 @@ impl Connection {
                 shell.environment.get("GITHUB_API_URL"),
             )
             .and_then(|api| {
-                let repo: RepoName = repo
-                    .parse()
-                    .map_err(|error: RepoNameError| bad_address(error.to_string(), "--repo"))?;
+                let repo: RepoName = repo.parse().map_err(|error: RepoNameError| {
+                    bad_address(error.to_string(), "--repo")
+                        .help("name the repository as in its URL, `OWNER/REPO`")
+                })?;
                 Ok((api.with_uploads(hosts), repo))
             });
         let (api, repo) = opened.map_err(|diagnostic| {
@@ -146,8 +147,11 @@ impl Connection {
         variable: Option<&str>,
     ) -> Result<ApiEndpoint, Diagnostic> {
         let read = |text: &str, at: &str| {
-            text.parse::<ApiEndpoint>()
-                .map_err(|error| bad_address(error.to_string(), at))
+            text.parse::<ApiEndpoint>().map_err(|error| {
+                bad_address(error.to_string(), at).help(format!(
+                    "set `{at}` to the URL of the API, or leave it out for github.com"
+                ))
+            })
         };
         if let (None, Some(text)) = (&self.api_url, default) {
             return read(text, "ROCK_MATRIX_API_URL");
@@ -160,7 +164,10 @@ impl Connection {
                 // A token is sent in plain text only if the user sets the URL.
                 _ => Err(
                     bad_address(format!("`{text}` is not encrypted"), "GITHUB_API_URL").help(
-                        format!("for a server on this machine, name it with `--api-url {text}`"),
+                        format!(
+                            "for a server on this machine, name it with `--api-url {}`",
+                            shell_quoted(text)
+                        ),
                     ),
                 ),
             },

@@ -2,7 +2,7 @@
 
 mod built_torch;
 mod connect;
-mod folder;
+mod directory;
 mod github;
 mod outcome;
 
@@ -208,7 +208,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     }
     let mut sink = Sink::new();
     let made = match (&args.out, &args.repo) {
-        (Some(folder), _) => folder::publish(args, folder.clone(), shell, &mut sink),
+        (Some(directory), _) => directory::publish(args, directory.clone(), shell, &mut sink),
         (None, Some(repo)) => github::publish(args, repo, shell, &mut sink).inspect_err(|_| {
             if args.format.get() == Format::Json {
                 let tag = args.tag.as_deref().unwrap_or_default();

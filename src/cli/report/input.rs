@@ -86,7 +86,7 @@ impl PublishedArgs {
         sink: &mut Sink,
     ) -> Result<ReleaseInventory, Exit> {
         let (inventory, published) = self.read_all(connection, manifests, shell, sink)?;
-        Ok(inventory.with_yanked(yanked_in.read(&published, sink)?))
+        Ok(inventory.with_yanked(yanked_in.read(&published, sink)?.into_files()))
     }
 
     /// Reads the releases, and returns them together and by source.

@@ -93,8 +93,8 @@ impl ManifestArgs {
     /// The exit code of the command, after reporting the error.
     pub(super) fn read(&self, shell: &Shell) -> Result<(String, String), Exit> {
         if let Some(path) = &self.manifest {
-            let source = read_text(path, LARGEST_MANIFEST_BYTES)
-                .map_err(|error| shell.report(&[error]))?;
+            let source =
+                read_text(path, LARGEST_MANIFEST_BYTES).map_err(|error| shell.report(&[error]))?;
             return Ok((source.text.to_string(), source.path.to_string()));
         }
         let url = self.manifest_url.clone().unwrap_or_default();

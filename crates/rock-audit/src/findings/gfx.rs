@@ -121,7 +121,12 @@ fn sets_differ(context: CheckContext<'_>) -> Option<Diagnostic> {
         "libraries are for different sets of gfx targets",
     );
     Some(sets.iter().fold(finding, |finding, (set, path)| {
-        finding.note(format!("`{path}`: {}", list(set)))
+        let targets = if set.is_empty() {
+            "no code for a GPU".to_owned()
+        } else {
+            list(set)
+        };
+        finding.note(format!("`{path}`: {targets}"))
     }))
 }
 

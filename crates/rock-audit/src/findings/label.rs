@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::CheckContext;
 use super::label_words::{CK, Word, words};
+use super::python_tags::check_python_tags;
 use crate::codes::rocm as codes;
 use rock_codeobj::CodeTarget;
 use rock_compat::TorchEvidence;
@@ -255,48 +256,16 @@ fn needed_of<'a>(context: CheckContext<'a>, prefixes: &[&str]) -> Option<(&'a st
         .find(|(_, name)| prefixes.iter().any(|prefix| name.starts_with(prefix)))
 }
 
-/// Reports extension modules for another Python than the tags (PEP 3149), which cannot import them.
+/// Reports extension modules that do not exist for a Python in the tags. Wheels for any Python or
+/// the stable ABI are not checked: some of their modules are for programs that bring their own
+/// Python, such as debuggers.
 fn python(context: CheckContext<'_>) -> Option<Diagnostic> {
-    let tags = context.name.python_tags().as_slice();
-    let is_for_one_python = tags.iter().all(|tag| tag.starts_with("cp"))
-        && !context.name.abi_tags().iter().any(|abi| abi == "abi3");
-    let modules: Vec<(&str, &str, String)> = context
-        .libraries()
-        .filter_map(|(path, _)| module(path))
-        .collect();
-    let (path, module, python) =
-        modules
-            .iter()
-            .filter(|_| is_for_one_python)
-            .find(|(_, module, _)| {
-                let same_module = modules.iter().filter(|(_, other, _)| other == module);
-                !same_module.clone().any(|(_, _, tag)| {
-                    tags.iter()
-                        .any(|name_tag| name_tag == tag.trim_end_matches(['t', 'd', 'm']))
-                })
-            })?;
-    let message = format!(
-        "the filename says {}, but `{module}` exists only for {python}",
-        tags.join(" and ")
-    );
-    Some(
-        context
-            .on_member(&codes::LABEL_NOT_IN_CONTENTS, path, message)
-            .help("build with the Python in the filename, or correct the tag of the wheel"),
-    )
-}
-
-/// Returns the path of an extension module, the path up to the first dot of its name, and its
-/// Python, `cp312t`.
-pub(super) fn module(path: &str) -> Option<(&str, &str, String)> {
-    let name = path.rsplit('/').next()?;
-    let (stem, rest) = name.split_once('.')?;
-    let version = rest.strip_prefix("cpython-")?.split(['-', '.']).next()?;
-    Some((
-        path,
-        &path[..path.len() - name.len() + stem.len()],
-        format!("cp{version}"),
-    ))
+    let is_stable_abi = context.name.abi_tags().contains("abi3");
+    let mut tags = context.name.python_tags().iter();
+    if is_stable_abi || !tags.all(|tag| tag.starts_with("cp")) {
+        return None;
+    }
+    check_python_tags(context.name, context.libraries().map(|(path, _)| path))
 }
 
 /// Returns the undefined symbols that the audit keeps of all libraries.

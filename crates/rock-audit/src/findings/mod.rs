@@ -21,6 +21,7 @@ pub use gfx::{UnexpectedTargets, gfx_findings, unexpected_targets};
 pub use label::TorchRequirement;
 pub(crate) use label::is_torch_symbol;
 pub(super) use label::torch_need;
+pub(super) use paths::kept_entries;
 pub use pypi::pypi_findings;
 pub use python_tags::check_python_tags;
 use rocm::other_majors;

@@ -5,12 +5,35 @@ use std::collections::BTreeMap;
 use super::{CheckContext, also_in};
 use crate::codes::rocm as codes;
 use crate::search_path::{SearchDir, SearchPathEntry, installed};
-use rock_diagnostic::{Diagnostic, count_more};
+use rock_diagnostic::{Diagnostic, Severity, count_more};
 
 /// Reports each problem once for each search path; builds give the same one to many files.
 pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
+    findings_in(context, &|_| true)
+}
+
+/// Reports, as warnings, the entries that a repair keeps and `--fix-rpath` would drop. `is_kept`
+/// returns whether the file at a path keeps its search path.
+pub(crate) fn kept_entries(
+    context: CheckContext<'_>,
+    is_kept: &dyn Fn(&str) -> bool,
+) -> Vec<Diagnostic> {
+    let droppable = [&codes::ABSOLUTE_RPATH, &codes::EMPTY_RPATH_ENTRY];
+    findings_in(context, is_kept)
+        .into_iter()
+        .filter(|finding| droppable.contains(&finding.code))
+        .map(|finding| {
+            finding
+                .severity(Severity::Warning)
+                .note("the repair keeps it")
+        })
+        .collect()
+}
+
+/// Reports the problems of the files that are selected by their path.
+fn findings_in(context: CheckContext<'_>, is_selected: &dyn Fn(&str) -> bool) -> Vec<Diagnostic> {
     let mut files: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
-    for (path, library) in context.libraries() {
+    for (path, library) in context.libraries().filter(|(path, _)| is_selected(path)) {
         for (tag, text) in [("RPATH", &library.rpath), ("RUNPATH", &library.runpath)] {
             if let Some(text) = text.as_deref().filter(|text| !text.is_empty()) {
                 files.entry((tag, text)).or_default().push(path);
@@ -41,7 +64,9 @@ fn check_search_path(
     if entries().any(|(text, _)| text.is_empty()) {
         let message = format!("{tag} has an empty entry, which means the working directory");
         let finding = context.on_member(&codes::EMPTY_RPATH_ENTRY, first, message);
-        findings.push(also_in(finding, files.len()).help("remove the extra colon"));
+        let help = "drop it with `rock-matrix wheel repair --fix-rpath`, or link without the extra \
+                    colon";
+        findings.push(also_in(finding, files.len()).help(help));
     }
     let (mut relative, mut absolute) = (Vec::new(), Vec::new());
     for (text, entry) in

@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::label::module;
 use crate::codes::rocm as codes;
 use rock_diagnostic::{Diagnostic, Location};
-use rock_names::WheelName;
+use rock_names::{AbiTags, WheelName};
 
 /// Returns the error that a name selects Pythons for which an extension module does not exist.
 /// `members` are the paths in the archive.
@@ -32,7 +31,7 @@ pub fn check_python_tags<'m>(
     let mut unversioned = BTreeSet::new();
     let is_library = |path: &&str| path.strip_suffix(".so").is_some();
     for path in members.into_iter().filter(is_library) {
-        if let Some((path, stem, python)) = module(path) {
+        if let Some((stem, python)) = versioned_stem(path) {
             let entry = modules.entry(stem).or_insert_with(|| VersionedModule {
                 path,
                 pythons: BTreeSet::new(),
@@ -42,16 +41,19 @@ pub fn check_python_tags<'m>(
             unversioned.extend(unversioned_stem(path));
         }
     }
-    let tags = name.python_tags().as_slice();
-    let is_stable_abi = name.abi_tags().contains("abi3");
+    let (tags, abis) = (name.python_tags().as_slice(), name.abi_tags());
+    let is_stable_abi = abis.contains("abi3");
     let (stem, module) = modules
         .iter()
         .filter(|(stem, _)| !unversioned.contains(*stem))
-        .find(|(_, module)| is_stable_abi || !tags.iter().all(|tag| module.is_for(tag)))?;
-    let mut claim = tags.join(" and ");
-    if is_stable_abi {
-        claim += " with the stable ABI";
-    }
+        .find(|(_, module)| is_stable_abi || !module.is_for_all(tags, Some(abis)))?;
+    let claim = if is_stable_abi {
+        format!("{} with the stable ABI", tags.join(" and "))
+    } else if module.is_for_all(tags, None) {
+        abis.as_slice().join(" and ")
+    } else {
+        tags.join(" and ")
+    };
     let pythons: Vec<&str> = module.pythons.iter().map(String::as_str).collect();
     let pythons = pythons.join(" and ");
     let message = format!("the filename says {claim}, but `{stem}` exists only for {pythons}");
@@ -78,12 +80,29 @@ struct VersionedModule<'m> {
 }
 
 impl VersionedModule<'_> {
-    /// Whether one of the files is for this Python tag.
-    fn is_for(&self, tag: &str) -> bool {
-        self.pythons
-            .iter()
-            .any(|python| python.trim_end_matches(['t', 'd', 'm']) == tag)
+    /// Returns whether there is a file for each of the tags; see [`Self::is_for`].
+    fn is_for_all(&self, tags: &[String], abis: Option<&AbiTags>) -> bool {
+        tags.iter().all(|tag| self.is_for(tag, abis))
     }
+
+    /// Returns whether one of the files is for this Python tag, and for one of the ABI tags if they
+    /// name ABIs: a free-threaded Python imports other files than one with the global lock.
+    fn is_for(&self, tag: &str, abis: Option<&AbiTags>) -> bool {
+        self.pythons.iter().any(|python| {
+            let is_for_abi = |abis: &AbiTags| abis.contains("none") || abis.contains(python);
+            python.trim_end_matches(['t', 'd', 'm']) == tag && abis.is_none_or(is_for_abi)
+        })
+    }
+}
+
+/// Returns the path of an extension module up to the first dot of its name, and its Python,
+/// `cp312t` (PEP 3149).
+fn versioned_stem(path: &str) -> Option<(&str, String)> {
+    let name = path.rsplit('/').next()?;
+    let (stem, rest) = name.split_once('.')?;
+    let version = rest.strip_prefix("cpython-")?.split(['-', '.']).next()?;
+    let path_stem = &path[..path.len() - name.len() + stem.len()];
+    Some((path_stem, format!("cp{version}")))
 }
 
 /// Returns the path up to the suffix of a library that any Python may import: `demo/_demo` for
@@ -140,5 +159,14 @@ mod tests {
         assert_eq!(message("py3-none", &others), None);
         let free_threaded = ["demo/_demo.cpython-313t-x86_64-linux-gnu.so"];
         assert_eq!(message("cp313-cp313t", &free_threaded), None);
+        assert_eq!(
+            message("cp313-cp313", &free_threaded).as_deref(),
+            Some("the filename says cp313, but `demo/_demo` exists only for cp313t")
+        );
+        let with_lock = ["demo/_demo.cpython-313-x86_64-linux-gnu.so"];
+        assert_eq!(
+            message("cp313-cp313t", &with_lock).as_deref(),
+            Some("the filename says cp313t, but `demo/_demo` exists only for cp313")
+        );
     }
 }

@@ -13,6 +13,7 @@ use crate::codes::{elf as elf_codes, rocm as rocm_codes, wheel as codes};
 use crate::sbom::{SbomComponent, sbom, sbom_path};
 use rock_bytes::ByteSink;
 use rock_diagnostic::{Diagnostic, Diagnostics, Location, Severity};
+use rock_elf::SearchPathEdit;
 use rock_names::WheelName;
 use rock_sys::{FileError, OnExisting, PositionalFile, WriteOutcome};
 use rock_wheel::{
@@ -107,6 +108,7 @@ impl RepairPlan<'_> {
             self.changes.findings.clone(),
             self.unknown_libc_findings(),
             self.layout_findings(),
+            self.kept_search_path_findings(),
             std::mem::take(&mut self.renamed.findings),
         ]
         .concat();
@@ -167,6 +169,21 @@ impl RepairPlan<'_> {
                 _ => finding.clone(),
             })
             .collect()
+    }
+
+    /// Returns the search path entries that the repair keeps because `--fix-rpath` was not given;
+    /// `wheel check` refuses them in the repaired wheel.
+    fn kept_search_path_findings(&self) -> Vec<Diagnostic> {
+        if self.options.fix_rpaths || self.audited.compliance.is_none() {
+            return Vec::new();
+        }
+        let changes = &self.changes;
+        self.audited.check_kept_search_paths(&|path| {
+            let edits = changes.edits.get(path);
+            edits.is_none_or(|edits| edits.rpath == SearchPathEdit::Keep)
+                && !changes.dropped.contains_key(path)
+                && !changes.replaced.contains(path)
+        })
     }
 
     /// Copies the wheel byte by byte.

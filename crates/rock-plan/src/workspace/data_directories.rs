@@ -4,8 +4,8 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::{compat_directory, into_warnings, recipe_directory, with_sink};
-use crate::config::{MATRICES, ParsedFile};
 use crate::config::recipe::RecipeSet;
+use crate::config::{MATRICES, ParsedFile};
 use rock_compat::Compat;
 use rock_diagnostic::{Diagnostic, Diagnostics, Sink};
 use rock_sys as sys;

@@ -63,7 +63,7 @@ impl<M> PublishedSource<M> {
             releases: vec![ListedRelease::of_manifest(&manifest)],
         };
         Self {
-            folder: Some(parent_directory(path).to_owned()),
+            directory: Some(parent_directory(path).to_owned()),
             is_bare_manifest: true,
             ..Self::new(listing, vec![manifest.into()])
         }
@@ -73,9 +73,9 @@ impl<M> PublishedSource<M> {
     /// the files in it.
     fn in_directory(mut self, given: &Path) -> Self {
         let below = self
-            .folder
+            .directory
             .as_deref()
-            .and_then(|folder| folder.strip_prefix(given).ok());
+            .and_then(|directory| directory.strip_prefix(given).ok());
         let name = below
             .and_then(Path::to_str)
             .filter(|name| !name.is_empty() && *name != ".")
@@ -83,7 +83,7 @@ impl<M> PublishedSource<M> {
         self.listing
             .releases
             .iter_mut()
-            .for_each(|release| release.subfolder.clone_from(&name));
+            .for_each(|release| release.subdirectory.clone_from(&name));
         Self {
             is_bare_manifest: false,
             ..self
@@ -126,7 +126,7 @@ pub fn invalid_listing(source: &SourceText, error: &ListingError) -> Diagnostic 
 /// Returns the parent directory of a file: `.` for a bare name, whose parent is the empty path.
 fn parent_directory(file: &Path) -> &Path {
     file.parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
+        .filter(|directory| !directory.as_os_str().is_empty())
         .unwrap_or(Path::new("."))
 }
 
@@ -167,7 +167,7 @@ fn read_wheel_names<M>(directory: &Path) -> Result<PublishedSource<M>, Diagnosti
         releases: vec![release],
     };
     Ok(PublishedSource {
-        folder: Some(directory.to_owned()),
+        directory: Some(directory.to_owned()),
         ..PublishedSource::new(listing, Vec::new())
     })
 }
@@ -185,46 +185,49 @@ mod tests {
 
     #[test]
     fn a_directory_of_releases_has_one_source_for_each_manifest() {
-        let folder = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
         for tag in ["v1", "v2"] {
             let manifest = ReleaseManifest::new(Some(tag.to_owned()), None, vec![]);
-            let path = folder.path().join(tag).join("rock-manifest.json");
+            let path = directory.path().join(tag).join("rock-manifest.json");
             write(&path, &manifest.to_json());
         }
-        let mut published: PublishedReleases = PublishedReleases::new(&[folder.path()]);
-        published.add_directory(folder.path()).unwrap();
-        let subfolders: Vec<_> = published
+        let mut published: PublishedReleases = PublishedReleases::new(&[directory.path()]);
+        published.add_directory(directory.path()).unwrap();
+        let subdirectories: Vec<_> = published
             .sources
             .iter()
-            .map(|source| source.subfolder())
+            .map(|source| source.subdirectory())
             .collect();
-        assert_eq!(subfolders, [Some("v1"), Some("v2")]);
+        assert_eq!(subdirectories, [Some("v1"), Some("v2")]);
 
-        write(&folder.path().join("v1/rock-manifest.json"), "{}");
-        write(&folder.path().join("v2/rock-manifest.json"), "[");
-        let mut published: PublishedReleases = PublishedReleases::new(&[folder.path()]);
-        let errors = published.add_directory(folder.path()).unwrap_err();
+        write(&directory.path().join("v1/rock-manifest.json"), "{}");
+        write(&directory.path().join("v2/rock-manifest.json"), "[");
+        let mut published: PublishedReleases = PublishedReleases::new(&[directory.path()]);
+        let errors = published.add_directory(directory.path()).unwrap_err();
         assert_eq!(errors.as_slice().len(), 2, "{errors}");
     }
 
     #[test]
     fn a_directory_without_manifest_has_the_names_of_its_wheels() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut published: PublishedReleases = PublishedReleases::new(&[folder.path()]);
-        let errors = published.add_directory(folder.path()).unwrap_err();
+        let directory = tempfile::tempdir().unwrap();
+        let mut published: PublishedReleases = PublishedReleases::new(&[directory.path()]);
+        let errors = published.add_directory(directory.path()).unwrap_err();
         assert_eq!(errors.as_slice()[0].code.name, "not-a-listing");
 
-        write(&folder.path().join("a-1-py3-none-any.whl"), "");
-        published.add_directory(folder.path()).unwrap();
+        write(&directory.path().join("a-1-py3-none-any.whl"), "");
+        published.add_directory(directory.path()).unwrap();
         assert_eq!(published.listing().wheels().count(), 1);
-        assert_eq!(published.folders().collect::<Vec<_>>(), [folder.path()]);
+        assert_eq!(
+            published.directories().collect::<Vec<_>>(),
+            [directory.path()]
+        );
     }
 
     #[test]
     fn other_files_are_rejected_by_name_and_content() {
-        let folder = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
         let code = |name: &str, text: &str| {
-            let path = folder.path().join(name);
+            let path = directory.path().join(name);
             write(&path, text);
             let mut published: PublishedReleases = PublishedReleases::new(&[&path]);
             let errors = published.add_file(&path).unwrap_err();

@@ -3,9 +3,8 @@
 use rock_compat::Compat;
 use rock_diagnostic::{Diagnostic, Severity};
 use rock_index::BaseUrl;
-use rock_names::YankedFiles;
 use rock_plan::template::TemplateError;
-use rock_publish::{PublishedReleases, rebuilt_warning};
+use rock_publish::{PublishedReleases, PublishedYanks, rebuilt_warning};
 
 use super::{FinderPage, choices, data, local_links_warning, page};
 use crate::pick::{
@@ -39,23 +38,18 @@ impl FinderWheels {
     pub fn new(
         published: &PublishedReleases,
         base: Option<&BaseUrl>,
-        yanked: &YankedFiles,
+        yanks: &PublishedYanks,
         compat: &Compat,
     ) -> Self {
         let mut warnings = published.name_warnings();
-        let mut offers = WheelOffers::of_published(published, base);
-        // Yanked wheels are not recommended.
-        offers
-            .rebuilt
-            .retain(|file| yanked.reason(&file.name, file.offered.digest).is_none());
+        let mut offers = WheelOffers::of_published(published, base, yanks);
+        offers.remove_rebuilt_of_yanked();
         warnings.extend(rebuilt_warning(&offers.rebuilt));
         let repository = offers.repository.take();
         let offers = offers.into_wheels();
         warnings.extend(label_warnings(&offers, compat));
-        let (available, yanked_wheels) = split(
-            candidates(offers, compat, PrereleaseMode::IfNecessary),
-            yanked,
-        );
+        let candidates = candidates(offers, compat, PrereleaseMode::IfNecessary);
+        let (available, yanked_wheels) = split(candidates);
         warnings.extend(local_links_warning(&available));
         if available.is_empty() {
             let none = published.no_wheels().severity(Severity::Warning);
@@ -102,8 +96,7 @@ impl FinderWheels {
 #[cfg(test)]
 mod tests {
     use rock_compat::Compat;
-    use rock_names::YankedFiles;
-    use rock_publish::{PublishedReleases, PublishedSource, ReleaseListing};
+    use rock_publish::{PublishedReleases, PublishedSource, PublishedYanks, ReleaseListing};
 
     use super::FinderWheels;
 
@@ -114,7 +107,7 @@ mod tests {
             let mut published: PublishedReleases = PublishedReleases::new(&["releases.json"]);
             let listing = ReleaseListing::from_json(json).unwrap();
             published.add(PublishedSource::new(listing, vec![]));
-            let wheels = FinderWheels::new(&published, None, &YankedFiles::default(), &compat);
+            let wheels = FinderWheels::new(&published, None, &PublishedYanks::default(), &compat);
             let page = wheels.page("Wheels", &compat).unwrap();
             assert!(page.html.contains("<title>Wheels</title>"));
             (page.wheel_count, wheels.warnings().len())

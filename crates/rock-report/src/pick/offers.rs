@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use rock_names::{Digest, RepoName, WheelName, has_wheel_extension, percent_encode, web_address};
 use rock_publish::{
-    ManifestFile, RebuiltFile, ReleaseListing, ReleaseManifest, ReleasedBytes, newest_first,
+    ManifestFile, PublishedYanks, RebuiltFile, ReleaseListing, ReleaseManifest, ReleasedBytes,
+    newest_first,
 };
 
 /// A published wheel.
@@ -24,6 +25,8 @@ pub struct WheelOffer {
     pub digest: Option<Digest>,
     /// The manifest row, if there is one.
     pub row: Option<ManifestFile>,
+    /// The reason why its release yanks it, empty if none was given; `None` if it is not yanked.
+    pub yanked: Option<String>,
 }
 
 /// Published wheels by name. Files whose names cannot be parsed are left out;
@@ -42,6 +45,16 @@ impl WheelOffers {
     /// Adds the published wheels of a listing. If two releases contain a wheel of the same name,
     /// the newest release wins.
     pub fn add_listing(&mut self, listing: &ReleaseListing) {
+        self.add_listing_with_yanks(listing, &PublishedYanks::default());
+    }
+
+    /// Adds the published wheels of a listing. If several releases contain a wheel of the same
+    /// name, the newest release that does not yank it wins.
+    pub(super) fn add_listing_with_yanks(
+        &mut self,
+        listing: &ReleaseListing,
+        yanks: &PublishedYanks,
+    ) {
         let named = listing
             .repository
             .clone()
@@ -70,6 +83,9 @@ impl WheelOffers {
                 size_bytes: Some(asset.size).filter(|size| *size > 0),
                 digest: asset.digest,
                 row: None,
+                yanked: yanks
+                    .reason(None, release, &asset.name, asset.digest)
+                    .map(str::to_owned),
             };
             self.add(offer);
         }
@@ -94,6 +110,7 @@ impl WheelOffers {
                 size_bytes: Some(file.size_bytes),
                 digest: Some(file.sha256),
                 row: Some(file.clone()),
+                yanked: None,
             };
             self.add(offer);
         }
@@ -122,8 +139,31 @@ impl WheelOffers {
                 size_bytes: None,
                 digest: None,
                 row: None,
+                yanked: None,
             });
         }
+    }
+
+    /// Adds the wheels of a release, of which `yanked` returns the reason for a yank.
+    pub(super) fn add_release(
+        &mut self,
+        release: Self,
+        yanked: &dyn Fn(&WheelOffer) -> Option<String>,
+    ) {
+        for offer in release.wheels.into_values() {
+            let yanked = yanked(&offer);
+            self.add(WheelOffer { yanked, ..offer });
+        }
+    }
+
+    /// Removes the records of older files whose newer file is yanked: nobody is offered it.
+    pub fn remove_rebuilt_of_yanked(&mut self) {
+        let wheels = &self.wheels;
+        self.rebuilt.retain(|file| {
+            wheels
+                .get(&file.name)
+                .is_none_or(|offer| offer.yanked.is_none())
+        });
     }
 
     /// Returns the wheels, sorted by filename.
@@ -144,6 +184,11 @@ impl WheelOffers {
     fn add(&mut self, offer: WheelOffer) {
         match self.wheels.get_mut(&offer.file) {
             None => drop(self.wheels.insert(offer.file.clone(), offer)),
+            // A yanked wheel gives way to that of a release that does not yank it.
+            Some(known) if known.yanked.is_some() && offer.yanked.is_none() => {
+                let yanked = std::mem::replace(known, offer);
+                known.add_row(yanked.row, yanked.digest, yanked.size_bytes);
+            }
             Some(known) => {
                 if !known.is_same(offer.digest, offer.size_bytes) && known.release != offer.release
                 {

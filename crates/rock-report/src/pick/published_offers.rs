@@ -3,23 +3,30 @@
 use rock_compat::Compat;
 use rock_diagnostic::{Diagnostic, Location};
 use rock_index::BaseUrl;
-use rock_publish::{ListedRelease, PublishedReleases, PublishedSource, newest_first};
+use rock_publish::{
+    ListedRelease, PublishedReleases, PublishedSource, PublishedYanks, newest_first,
+};
 
 use super::{WheelOffer, WheelOffers, unread};
 use crate::codes::release as codes;
 
 impl WheelOffers {
     /// Collects the wheels that can be installed; there may be none. Those of directories and
-    /// manifests have URLs below `base`, or else `file:` URLs.
-    pub fn of_published(published: &PublishedReleases, base: Option<&BaseUrl>) -> Self {
+    /// manifests have URLs below `base`, or else `file:` URLs. If several releases contain a wheel
+    /// of the same name, the newest release that does not yank it wins.
+    pub fn of_published(
+        published: &PublishedReleases,
+        base: Option<&BaseUrl>,
+        yanks: &PublishedYanks,
+    ) -> Self {
         let mut offers = Self::default();
         // Lists of releases come first, because they have URLs.
         let (listed, local): (Vec<&PublishedSource>, Vec<&PublishedSource>) = published
             .sources
             .iter()
-            .partition(|source| source.folder.is_none());
+            .partition(|source| source.directory.is_none());
         for source in listed {
-            offers.add_listing(&source.listing);
+            offers.add_listing_with_yanks(&source.listing, yanks);
             source
                 .manifests
                 .iter()
@@ -38,13 +45,23 @@ impl WheelOffers {
         newest_first(&mut releases, |(release, _)| release);
         for (release, source) in releases {
             let url = source.files_url(base);
+            let mut wheels = Self::default();
             source
                 .manifests
                 .iter()
-                .for_each(|manifest| offers.add_manifest(manifest, &url));
+                .for_each(|manifest| wheels.add_manifest(manifest, &url));
             if source.manifests.is_empty() {
-                offers.add_names(release.assets.iter().map(|asset| asset.name.as_str()), &url);
+                wheels.add_names(release.assets.iter().map(|asset| asset.name.as_str()), &url);
             }
+            offers.add_release(wheels, &|offer| {
+                let reason = yanks.reason(
+                    source.directory.as_deref(),
+                    release,
+                    &offer.file,
+                    offer.digest,
+                );
+                reason.map(str::to_owned)
+            });
         }
         // Manifests whose release is in another source.
         local
@@ -74,7 +91,7 @@ pub fn label_warnings(offers: &[WheelOffer], compat: &Compat) -> Vec<Diagnostic>
 #[cfg(test)]
 mod tests {
     use rock_compat::Compat;
-    use rock_publish::{PublishedReleases, PublishedSource, ReleaseListing};
+    use rock_publish::{PublishedReleases, PublishedSource, PublishedYanks, ReleaseListing};
 
     use super::{WheelOffers, label_warnings};
 
@@ -90,7 +107,8 @@ mod tests {
         listing.repository = Some("o/r".to_owned());
         let mut published: PublishedReleases = PublishedReleases::new(&["o/r"]);
         published.add(PublishedSource::new(listing, vec![]));
-        let wheels = WheelOffers::of_published(&published, None).into_wheels();
+        let yanks = PublishedYanks::default();
+        let wheels = WheelOffers::of_published(&published, None, &yanks).into_wheels();
         let urls: Vec<&str> = wheels.iter().map(|wheel| wheel.url.as_str()).collect();
         let base = "https://github.com/o/r/releases/download/v1/a-1";
         assert_eq!(

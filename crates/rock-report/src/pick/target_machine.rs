@@ -95,8 +95,33 @@ pub enum LibcKind {
 
 /// The error for input that is not a report of `doctor --format json`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("it is not the output of `rock-matrix doctor --format json`: {0}")]
-pub struct MachineError(pub String);
+#[non_exhaustive]
+pub enum MachineError {
+    /// The text is not JSON.
+    #[error("it is not JSON: the error is in line {line}, column {column}")]
+    NotJson {
+        /// The line of the error, from 1.
+        line: usize,
+        /// The column of the error, from 1.
+        column: usize,
+    },
+    /// The JSON is not a report of `doctor`.
+    #[error("it is not the output of `rock-matrix doctor --format json`")]
+    NotAReport,
+}
+
+impl MachineError {
+    fn of(error: &serde_json::Error) -> Self {
+        if error.is_data() {
+            Self::NotAReport
+        } else {
+            Self::NotJson {
+                line: error.line(),
+                column: error.column(),
+            }
+        }
+    }
+}
 
 /// The fields of a doctor report that are used here. Others are ignored, so that reports of later
 /// versions can be read.
@@ -139,7 +164,7 @@ impl TargetMachine {
     /// When the text is not such a report.
     pub fn from_json(text: &str, compat: &Compat) -> Result<Self, MachineError> {
         let report: MachineReport =
-            serde_json::from_str(text).map_err(|error| MachineError(error.to_string()))?;
+            serde_json::from_str(text).map_err(|error| MachineError::of(&error))?;
         let gfx = report
             .overrides
             .runtime_gfx

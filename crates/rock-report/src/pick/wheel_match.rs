@@ -391,6 +391,15 @@ fn rocm(wheel: &WheelCandidate, machine: &TargetMachine, rules: &MatchRules) -> 
     }
 }
 
+/// Returns whether the wheel fits the ROCm version of the machine, or is assumed to.
+pub(super) fn supports_rocm(
+    wheel: &WheelCandidate,
+    machine: &TargetMachine,
+    rules: &MatchRules,
+) -> bool {
+    !matches!(rocm(wheel, machine, rules), AxisMatch::Differs { .. })
+}
+
 fn minor(rocm: &RocmVersion) -> (u64, u64) {
     let [major, minor, ..] = rocm.parts();
     (major.into(), minor.into())

@@ -3,11 +3,12 @@
 use rock_compat::Compat;
 use rock_diagnostic::Diagnostic;
 use rock_diagnostic::nearest::{nearest, with_nearest};
-use rock_names::YankedFiles;
+use rock_names::RocmVersion;
 
+use super::wheel_match::supports_rocm;
 use super::{
-    MatchRules, PassedOver, PickDecision, TargetMachine, WheelCandidate, decide, for_machine, json,
-    passed_over, run_time_text, split,
+    MatchRules, PassedOver, PickDecision, TargetMachine, WheelAccelerator, WheelCandidate, decide,
+    for_machine, json, passed_over, run_time_text, split,
 };
 use crate::codes::release as codes;
 
@@ -22,28 +23,21 @@ pub struct WheelPick {
     wheels: Vec<WheelCandidate>,
     decision: PickDecision,
     passed_over: Vec<PassedOver>,
+    /// The ROCm versions that the wheels are for, sorted, if none of them supports that of the
+    /// machine; otherwise empty.
+    other_rocm: Vec<RocmVersion>,
 }
 
 impl WheelPick {
     /// Selects the wheel for a machine. The candidates must be in the order of
     /// [`super::candidates`].
-    pub fn new(
-        candidates: Vec<WheelCandidate>,
-        yanked: &YankedFiles,
-        machine: TargetMachine,
-        compat: &Compat,
-    ) -> Self {
+    pub fn new(candidates: Vec<WheelCandidate>, machine: TargetMachine, compat: &Compat) -> Self {
         let rules = MatchRules::of(compat);
-        let (wheels, yanked_wheels) = split(candidates, yanked);
+        let (wheels, yanked_wheels) = split(candidates);
         let decision = decide(&wheels, &machine, &rules);
-        let passed_over = passed_over(
-            (&wheels, &decision),
-            &yanked_wheels,
-            yanked,
-            &machine,
-            &rules,
-        );
+        let passed_over = passed_over((&wheels, &decision), &yanked_wheels, &machine, &rules);
         Self {
+            other_rocm: other_rocm(&wheels, &machine, &rules),
             machine,
             wheels,
             decision,
@@ -105,10 +99,19 @@ impl WheelPick {
     fn no_fit_error(&self) -> Diagnostic {
         let (machine, near) = (&self.machine, &self.decision.near);
         let project = machine.distribution.as_deref().unwrap_or_default();
-        let mut error = Diagnostic::new(
-            &codes::NO_WHEEL_FITS,
-            format!("no wheel of {project} fits {machine}"),
-        );
+        let unsupported = machine
+            .rocm
+            .as_ref()
+            .filter(|_| !self.other_rocm.is_empty());
+        let message = match unsupported {
+            Some(rocm) => format!("no wheel of {project} supports ROCm {rocm}"),
+            None => format!("no wheel of {project} fits {machine}"),
+        };
+        let mut error = Diagnostic::new(&codes::NO_WHEEL_FITS, message);
+        if unsupported.is_some() {
+            let versions: Vec<&str> = self.other_rocm.iter().map(RocmVersion::as_str).collect();
+            error = error.note(format!("wheels exist for ROCm {}", versions.join(", ")));
+        }
         for wheel in self.passed_over.iter().take(MAX_YANKED) {
             error = error.note(wheel.to_string());
         }
@@ -131,8 +134,13 @@ impl WheelPick {
         if changes.is_empty() {
             return error.help("build the wheel with `rock-matrix build`");
         }
+        let build = match unsupported {
+            // Old versions may be supported neither by the sources nor by torch.
+            Some(rocm) => format!("if its sources support ROCm {rocm}, build the wheel with"),
+            None => "build the wheel with".to_owned(),
+        };
         error.help(format!(
-            "use {}, or build the wheel with `rock-matrix build`",
+            "use {}, or {build} `rock-matrix build`",
             changes.join(" and ")
         ))
     }
@@ -231,10 +239,35 @@ impl WheelPick {
     }
 }
 
+/// Returns the ROCm versions that the wheels of the distribution are for, if none of the wheels
+/// supports that of the machine.
+fn other_rocm(
+    wheels: &[WheelCandidate],
+    machine: &TargetMachine,
+    rules: &MatchRules,
+) -> Vec<RocmVersion> {
+    let is_wanted = |wheel: &&WheelCandidate| {
+        let name = machine.distribution.as_ref();
+        name.is_none_or(|name| *name == wheel.distribution)
+    };
+    let wheels = || wheels.iter().filter(is_wanted);
+    if wheels().any(|wheel| supports_rocm(wheel, machine, rules)) {
+        return Vec::new();
+    }
+    let mut versions: Vec<RocmVersion> = wheels()
+        .filter_map(|wheel| match &wheel.accelerator {
+            WheelAccelerator::Rocm(rocm) => Some(rocm.clone()),
+            WheelAccelerator::Other(_) | WheelAccelerator::Unsaid => None,
+        })
+        .collect();
+    versions.sort();
+    versions.dedup();
+    versions
+}
+
 #[cfg(test)]
 mod tests {
     use rock_compat::Compat;
-    use rock_names::YankedFiles;
 
     use super::WheelPick;
     use crate::pick::{PrereleaseMode, TargetMachine, WheelOffers, candidates};
@@ -244,7 +277,7 @@ mod tests {
         let mut offers = WheelOffers::default();
         offers.add_names(names.iter().copied(), "https://example.org/");
         let wheels = candidates(offers.into_wheels(), &compat, PrereleaseMode::IfNecessary);
-        WheelPick::new(wheels, &YankedFiles::default(), machine, &compat)
+        WheelPick::new(wheels, machine, &compat)
     }
 
     fn machine(python: &str) -> TargetMachine {

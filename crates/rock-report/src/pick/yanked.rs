@@ -1,7 +1,6 @@
 //! Yanked wheels, which are never recommended; those that fit are reported.
 
 use super::{MatchRules, PickDecision, TargetMachine, WheelCandidate, WheelOffer, decide};
-use rock_names::YankedFiles;
 
 /// A yanked wheel that fits a machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,16 +14,13 @@ pub struct PassedOver {
 }
 
 /// Splits candidates into those that are available and those that are yanked, each in order.
-/// `reasons` contains the yanked files. Yanked device wheels are removed from their host wheels.
-pub fn split(
-    candidates: Vec<WheelCandidate>,
-    reasons: &YankedFiles,
-) -> (Vec<WheelCandidate>, Vec<WheelCandidate>) {
-    let is_yanked = |offer: &WheelOffer| reasons.reason(&offer.file, offer.digest).is_some();
+/// Yanked device wheels are removed from their host wheels.
+pub fn split(candidates: Vec<WheelCandidate>) -> (Vec<WheelCandidate>, Vec<WheelCandidate>) {
+    let is_yanked = |offer: &WheelOffer| offer.yanked.is_some();
     let wheels = candidates
         .into_iter()
         .map(|wheel| wheel.without_devices(is_yanked));
-    wheels.partition(|wheel| reason(wheel, reasons).is_none())
+    wheels.partition(|wheel| wheel.offer.yanked.is_none())
 }
 
 /// Returns the yanked wheels that fit, best first. `decision` is the decision among the wheels that
@@ -32,7 +28,6 @@ pub fn split(
 pub fn passed_over(
     (offered, decision): (&[WheelCandidate], &PickDecision),
     yanked: &[WheelCandidate],
-    reasons: &YankedFiles,
     machine: &TargetMachine,
     rules: &MatchRules,
 ) -> Vec<PassedOver> {
@@ -44,15 +39,11 @@ pub fn passed_over(
         let wheel = &yanked[fit.index];
         PassedOver {
             file: wheel.offer.file.clone(),
-            reason: reason(wheel, reasons).unwrap_or_default().to_owned(),
+            reason: wheel.offer.yanked.clone().unwrap_or_default(),
             is_missed: chosen.is_none_or(|chosen| (wheel.rank, fit.cost) < chosen),
         }
     });
     fits.collect()
-}
-
-fn reason<'w>(wheel: &WheelCandidate, reasons: &'w YankedFiles) -> Option<&'w str> {
-    reasons.reason(&wheel.offer.file, wheel.offer.digest)
 }
 
 impl std::fmt::Display for PassedOver {

@@ -30,8 +30,8 @@ pub(super) fn findings(
             .at(Location::File(selector.path.as_str().into()), "")
             .help(HELP)
     };
-    if let Some(why) = &selector.fault {
-        return vec![fault(format!("it cannot be read: {why}"))];
+    if let Some(reason) = &selector.fault {
+        return vec![fault(format!("it cannot be read: {reason}"))];
     }
     let stem = selector
         .path
@@ -52,27 +52,33 @@ pub(super) fn findings(
     let mut problems: Vec<String> = form(selector, stem, is_own);
     let info = HeaderDocument::parse(text("PKG-INFO").to_vec());
     let version = selector_version(&selector.path).unwrap_or_default();
-    for (what, says) in [
+    for (file, recorded) in [
         (
             "PKG-INFO",
             info.get("Version").unwrap_or_default().into_owned(),
         ),
         (ABOUT, about.text("__version__").unwrap_or_default()),
     ] {
-        if normalized(&says) != version {
+        if normalized(&recorded) != version {
             problems.push(format!(
-                "its filename has version `{version}`, but {what} has `{says}`"
+                "its filename has version `{version}`, but {file} has `{recorded}`"
             ));
         }
     }
     problems.extend(targets(selector, &about, opened));
-    let project_of_a_target =
-        |requirement: &str| told_of(requirement, &version, selector, opened, facts);
+    let problem_of =
+        |requirement: &str| requirement_problem(requirement, &version, selector, opened, facts);
     problems.extend(
         info.get_all("Requires-Dist")
-            .filter_map(|requirement| project_of_a_target(&requirement)),
+            .filter_map(|requirement| problem_of(&requirement)),
     );
-    problems.into_iter().map(fault).collect()
+    // The same requirement may be in METADATA once for each extra and marker.
+    let mut reported = BTreeSet::new();
+    problems
+        .into_iter()
+        .filter(|problem| reported.insert(problem.clone()))
+        .map(fault)
+        .collect()
 }
 
 /// Checks that the files that installers need exist and that all files are in one directory. In an
@@ -157,7 +163,7 @@ fn targets(
 
 /// Reports a requirement on another version, or on a missing package for a target or family. Other
 /// missing packages are reported once for the directory.
-fn told_of(
+fn requirement_problem(
     requirement: &str,
     version: &str,
     selector: &SelectorSdist,

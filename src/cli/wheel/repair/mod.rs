@@ -122,10 +122,12 @@ pub(super) struct Args {
         hide_short_help = true
     )]
     lib_sdir: LibraryDirSuffix,
-    /// Remove absolute, relative and empty search paths (RPATH) from all libraries
+    /// Drop absolute, relative and empty entries of RPATH and RUNPATH
     ///
-    /// Keeps those that begin with `$ORIGIN` or match --allow-rpath.
-    #[arg(long, help_heading = "Libraries", hide_short_help = true)]
+    /// Applies to all libraries. Entries that begin with `$ORIGIN` or match --allow-rpath are kept.
+    /// Without this option, libraries that need no graft keep their entries, with a warning:
+    /// `wheel check` refuses them.
+    #[arg(long, help_heading = "Libraries")]
     fix_rpath: bool,
     /// Remove copies of a library whose filenames occur in no file of the wheel
     ///

@@ -28,10 +28,10 @@ pub(in crate::cli) fn repair_note_line(note: &RepairNote, path: &Path) -> String
     let shown = path.display();
     match note {
         RepairNote::ForeignSystem(system) => format!(
-            "{shown} is for {system}, which is not judged: its tags and dependencies are kept"
+            "{shown} is for {system}, which is not audited: its tags and dependencies are kept"
         ),
         RepairNote::KeptTags(tags) => format!(
-            "{shown} keeps tags that are not judged: {}",
+            "{shown} keeps tags that are not audited: {}",
             tags.join(", ")
         ),
         RepairNote::NoLibraries => {

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::{RecipeDocument, StepDocument};
 use super::page::{comments, head};
+use super::{RecipeDocument, StepDocument};
 
 /// An overview of a recipe, as `recipe show` prints it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

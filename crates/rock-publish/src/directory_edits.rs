@@ -32,7 +32,7 @@ pub struct ObservedFile {
 
 /// An edit. Edits are applied in order, so that a file is missing only while it is replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FolderEdit {
+pub enum DirectoryEdit {
     /// Delete the file with this name.
     Delete(String),
     /// Add this file.
@@ -60,9 +60,9 @@ pub struct FileConflict {
 
 /// The edits that turn the current release into the desired one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FolderEdits {
+pub struct DirectoryEdits {
     /// The edits, in order.
-    pub steps: Vec<FolderEdit>,
+    pub steps: Vec<DirectoryEdit>,
     /// Names of files that are already as desired.
     pub same: Vec<String>,
     /// Files that would have to be replaced, but may not be.
@@ -71,12 +71,12 @@ pub struct FolderEdits {
 
 /// Compares the desired and the present files. Files are added in the order of `wanted`; disposable
 /// files that are not desired are deleted last.
-pub fn folder_edits(
+pub fn directory_edits(
     wanted: &[DesiredFile],
     present: &[ObservedFile],
     difference: OnDifference,
-) -> FolderEdits {
-    let mut made = FolderEdits::default();
+) -> DirectoryEdits {
+    let mut made = DirectoryEdits::default();
     let by_name: BTreeMap<&str, &ObservedFile> = present
         .iter()
         .map(|file| (file.name.as_str(), file))
@@ -87,7 +87,7 @@ pub fn folder_edits(
             continue;
         }
         match by_name.get(file.name.as_str()) {
-            None => made.steps.push(FolderEdit::Add(file.name.clone())),
+            None => made.steps.push(DirectoryEdit::Add(file.name.clone())),
             Some(there) if is_same(file, there) => made.same.push(file.name.clone()),
             Some(there) if there.whole && !file.generated && difference == OnDifference::Refuse => {
                 made.conflicts.push(FileConflict {
@@ -97,8 +97,8 @@ pub fn folder_edits(
                 });
             }
             Some(_) => {
-                made.steps.push(FolderEdit::Delete(file.name.clone()));
-                made.steps.push(FolderEdit::Add(file.name.clone()));
+                made.steps.push(DirectoryEdit::Delete(file.name.clone()));
+                made.steps.push(DirectoryEdit::Add(file.name.clone()));
             }
         }
     }
@@ -106,7 +106,7 @@ pub fn folder_edits(
         .values()
         .filter(|file| file.disposable && !wanted_names.contains(file.name.as_str()));
     made.steps
-        .extend(leftover.map(|file| FolderEdit::Delete(file.name.clone())));
+        .extend(leftover.map(|file| DirectoryEdit::Delete(file.name.clone())));
     made
 }
 
@@ -122,7 +122,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::{DesiredFile, FolderEdit, ObservedFile, OnDifference, folder_edits};
+    use super::{DesiredFile, DirectoryEdit, ObservedFile, OnDifference, directory_edits};
     use rock_names::Digest;
 
     fn wanted(name: &str, byte: u8) -> DesiredFile {
@@ -145,7 +145,7 @@ mod tests {
     }
 
     fn applied(
-        steps: &[FolderEdit],
+        steps: &[DirectoryEdit],
         wanted: &[DesiredFile],
         present: &[ObservedFile],
     ) -> Vec<ObservedFile> {
@@ -155,10 +155,10 @@ mod tests {
             .collect();
         for step in steps {
             match step {
-                FolderEdit::Delete(name) => {
+                DirectoryEdit::Delete(name) => {
                     assert!(files.remove(name).is_some(), "{name} is not there");
                 }
-                FolderEdit::Add(name) => {
+                DirectoryEdit::Add(name) => {
                     let file = wanted.iter().find(|file| &file.name == name).unwrap();
                     let added = ObservedFile {
                         name: name.clone(),
@@ -180,15 +180,15 @@ mod tests {
     #[test]
     fn other_bytes_under_one_name_are_a_conflict_unless_replacing() {
         let (want, have) = ([wanted("a.whl", 1)], [present("a.whl", 2)]);
-        let refused = folder_edits(&want, &have, OnDifference::Refuse);
+        let refused = directory_edits(&want, &have, OnDifference::Refuse);
         assert!(refused.steps.is_empty());
         assert_eq!(refused.conflicts[0].present, Some(Digest::new([2; 32])));
-        let replaced = folder_edits(&want, &have, OnDifference::Replace);
+        let replaced = directory_edits(&want, &have, OnDifference::Replace);
         assert_eq!(
             replaced.steps,
             [
-                FolderEdit::Delete("a.whl".into()),
-                FolderEdit::Add("a.whl".into())
+                DirectoryEdit::Delete("a.whl".into()),
+                DirectoryEdit::Add("a.whl".into())
             ]
         );
     }
@@ -201,12 +201,12 @@ mod tests {
             size_bytes: 0,
             ..present("a.whl", 1)
         };
-        let made = folder_edits(&[wanted("a.whl", 1)], &[left], OnDifference::Refuse);
+        let made = directory_edits(&[wanted("a.whl", 1)], &[left], OnDifference::Refuse);
         assert_eq!(
             made.steps,
             [
-                FolderEdit::Delete("a.whl".into()),
-                FolderEdit::Add("a.whl".into())
+                DirectoryEdit::Delete("a.whl".into()),
+                DirectoryEdit::Add("a.whl".into())
             ]
         );
     }
@@ -218,7 +218,7 @@ mod tests {
             ..present("a.whl", 1)
         };
         assert_eq!(
-            folder_edits(
+            directory_edits(
                 &[wanted("a.whl", 1)],
                 std::slice::from_ref(&unknown),
                 OnDifference::Refuse
@@ -227,7 +227,7 @@ mod tests {
             ["a.whl"]
         );
         assert_eq!(
-            folder_edits(&[wanted("a.whl", 2)], &[unknown], OnDifference::Refuse)
+            directory_edits(&[wanted("a.whl", 2)], &[unknown], OnDifference::Refuse)
                 .conflicts
                 .len(),
             1
@@ -236,12 +236,12 @@ mod tests {
 
     #[test]
     fn files_of_others_stay() {
-        let made = folder_edits(
+        let made = directory_edits(
             &[wanted("a.whl", 1)],
             &[present("notes.txt", 9)],
             OnDifference::Replace,
         );
-        assert_eq!(made.steps, [FolderEdit::Add("a.whl".into())]);
+        assert_eq!(made.steps, [DirectoryEdit::Add("a.whl".into())]);
     }
 
     fn any_wanted() -> impl Strategy<Value = Vec<DesiredFile>> {
@@ -274,16 +274,16 @@ mod tests {
     proptest! {
         #[test]
         fn applying_the_changes_leaves_no_changes(want in any_wanted(), have in any_present()) {
-            let made = folder_edits(&want, &have, OnDifference::Replace);
+            let made = directory_edits(&want, &have, OnDifference::Replace);
             prop_assert!(made.conflicts.is_empty());
-            let after = folder_edits(&want, &applied(&made.steps, &want, &have), OnDifference::Replace);
+            let after = directory_edits(&want, &applied(&made.steps, &want, &have), OnDifference::Replace);
             prop_assert_eq!(after.steps, vec![]);
             prop_assert_eq!(after.same.len(), want.len());
         }
 
         #[test]
         fn nothing_published_is_lost_without_asking(want in any_wanted(), have in any_present()) {
-            let made = folder_edits(&want, &have, OnDifference::Refuse);
+            let made = directory_edits(&want, &have, OnDifference::Refuse);
             let after = applied(&made.steps, &want, &have);
             for file in have.iter().filter(|file| file.whole && !file.disposable) {
                 let generated = want.iter().any(|w| w.name == file.name && w.generated);

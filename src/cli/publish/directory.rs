@@ -11,7 +11,7 @@ use crate::diagnostic::{Diagnostic, Sink};
 use crate::index::{carry_over, yank_notes};
 use crate::publish::{
     CheckDepth, DigestCache, DownloadedArtifacts, FileTransfer, INDEX, LocalAsset, OnDifference,
-    PublishSummary, ReleaseContents, ReleaseFolder, ReleaseFolderError, ReleaseLock, TagName,
+    PublishSummary, ReleaseContents, ReleaseDirectory, ReleaseDirectoryError, ReleaseLock, TagName,
     against_plan, archives_against_plan, as_release, expand_paths, nested_release_error,
     read_assets, read_yanked_files, targets_against_plan, unique_by_name, without_paths,
 };
@@ -20,7 +20,7 @@ use crate::sys::Signals;
 /// Publishes to a directory.
 pub(super) fn publish(
     args: &Args,
-    mut folder: PathBuf,
+    mut directory: PathBuf,
     shell: &Shell,
     sink: &mut Sink,
 ) -> Result<Exit, Exit> {
@@ -33,14 +33,14 @@ pub(super) fn publish(
     );
     let links = links(args.base_url.as_deref(), vec!["..".to_owned()], sink);
     if let Some(tag) = &tag {
-        folder.push(tag.as_str());
+        directory.push(tag.as_str());
     }
     let compat = load::compat(shell)?;
     let plan = read_plan(args, sink)?;
     let artifacts = match &args.artifacts {
-        Some(folder) => {
+        Some(directory) => {
             let reports = args.legs.all_reports(&plan.jobs, shell, sink)?;
-            let opened = DownloadedArtifacts::open(folder, reports, sink);
+            let opened = DownloadedArtifacts::open(directory, reports, sink);
             Some(opened.map_err(|errors| Exit::collect(errors, sink))?)
         }
         None => None,
@@ -56,12 +56,12 @@ pub(super) fn publish(
     }
     check_torch(&offered, args, compat, sink);
     as_release(&without_paths(&offered), sink);
-    sink.extend(nested_release_error(&folder));
+    sink.extend(nested_release_error(&directory));
     let Some(links) = links.filter(|_| !sink.has_errors()) else {
         return Err(Exit::Fault);
     };
 
-    let (opened, lock) = open(&folder, args.dry_run, compat, shell, sink)?;
+    let (opened, lock) = open(&directory, args.dry_run, compat, shell, sink)?;
     let offered = unique_by_name(offered);
     let difference = if args.replace {
         OnDifference::Replace
@@ -88,7 +88,7 @@ pub(super) fn publish(
         sink,
     );
     let mut all: Vec<LocalAsset> = offered.into_iter().chain(kept).collect();
-    let yanked = read_yanked_files(&folder.join(INDEX))
+    let yanked = read_yanked_files(&directory.join(INDEX))
         .map_err(|errors| Exit::collect(errors, sink))?
         .unwrap_or_default();
     carry_over(
@@ -108,7 +108,7 @@ pub(super) fn publish(
     if sink.has_errors() {
         return Err(Exit::Fault);
     }
-    let summary = PublishSummary::new(&folder, &release, &edits, args.dry_run, compat);
+    let summary = PublishSummary::new(&directory, &release, &edits, args.dry_run, compat);
     if let Some(lock) = lock.filter(|_| !edits.steps.is_empty()) {
         let transfer = if artifacts.is_some() {
             FileTransfer::Link
@@ -119,8 +119,8 @@ pub(super) fn publish(
         opened
             .write(lock, &release, &edits, &all, transfer, &signals)
             .map_err(|error| match error {
-                ReleaseFolderError::Stopped(signal) => signal.into(),
-                ReleaseFolderError::Diagnostics(errors) => Exit::collect(errors, sink),
+                ReleaseDirectoryError::Stopped(signal) => signal.into(),
+                ReleaseDirectoryError::Diagnostics(errors) => Exit::collect(errors, sink),
             })?;
     }
     Ok(shell.print(&match args.format.get() {
@@ -131,18 +131,18 @@ pub(super) fn publish(
 
 /// Reads the directory of the release, and locks it for replacement unless this is a dry run.
 fn open(
-    folder: &Path,
+    directory: &Path,
     is_dry_run: bool,
     compat: &Compat,
     shell: &Shell,
     sink: &mut Sink,
-) -> Result<(ReleaseFolder, Option<ReleaseLock>), Exit> {
+) -> Result<(ReleaseDirectory, Option<ReleaseLock>), Exit> {
     let on_wait =
         || shell.say("another run is publishing to this directory; waiting for it to end");
     let opened = if is_dry_run {
-        ReleaseFolder::open(folder, compat, sink).map(|opened| (opened, None))
+        ReleaseDirectory::open(directory, compat, sink).map(|opened| (opened, None))
     } else {
-        ReleaseFolder::open_locked(folder, on_wait, compat, sink)
+        ReleaseDirectory::open_locked(directory, on_wait, compat, sink)
             .map(|(opened, lock)| (opened, Some(lock)))
     };
     opened.map_err(|errors| Exit::collect(errors, sink))

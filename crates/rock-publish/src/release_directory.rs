@@ -21,9 +21,9 @@ use crate::codes::release as codes;
 use crate::directory_lock::lock_for_replacement;
 use crate::file_errors::{machine_error, not_replaceable};
 use crate::{
-    CheckDepth, DesiredFile, DigestCache, FileConflict, FolderContents, FolderEdits, FolderFile,
-    LARGEST_MANIFEST_BYTES, LocalAsset, MANIFEST, OnDifference, ReleaseContents, ReleaseManifest,
-    SUMS, folder_edits, read_assets, superseded, without_paths,
+    CheckDepth, DesiredFile, DigestCache, DirectoryContents, DirectoryEdits, DirectoryFile,
+    FileConflict, LARGEST_MANIFEST_BYTES, LocalAsset, MANIFEST, OnDifference, ReleaseContents,
+    ReleaseManifest, SUMS, directory_edits, read_assets, superseded, without_paths,
 };
 
 /// Maximum number of files that a message lists.
@@ -31,10 +31,10 @@ const MAX_LISTED_FILES: usize = 5;
 
 /// The current state of the directory of a release.
 #[derive(Debug)]
-pub struct ReleaseFolder {
+pub struct ReleaseDirectory {
     path: PathBuf,
-    files: Vec<FolderFile>,
-    contents: FolderContents,
+    files: Vec<DirectoryFile>,
+    contents: DirectoryContents,
     /// Names of assets whose bytes differ from the manifest.
     damaged: BTreeSet<String>,
     manifest: Option<ReleaseManifest>,
@@ -60,7 +60,7 @@ pub enum FileTransfer {
 
 /// The error of writing a release to a directory, which is then unchanged.
 #[derive(Debug, thiserror::Error)]
-pub enum ReleaseFolderError {
+pub enum ReleaseDirectoryError {
     /// A signal stopped it.
     #[error("stopped by a signal")]
     Stopped(StopSignal),
@@ -69,7 +69,7 @@ pub enum ReleaseFolderError {
     Diagnostics(#[from] Diagnostics),
 }
 
-impl ReleaseFolder {
+impl ReleaseDirectory {
     /// Locks the directory for replacement and reads it like [`Self::open`]. Calls `on_wait` before
     /// waiting for another process.
     ///
@@ -101,15 +101,15 @@ impl ReleaseFolder {
         let manifest = has_manifest
             .then(|| read_manifest(&path.join(MANIFEST)))
             .transpose()?;
-        let mut files: Vec<FolderFile> = listing
+        let mut files: Vec<DirectoryFile> = listing
             .into_iter()
-            .map(|(name, size_bytes)| FolderFile {
+            .map(|(name, size_bytes)| DirectoryFile {
                 name,
                 size_bytes,
                 digest: None,
             })
             .collect();
-        let contents = FolderContents::of(manifest.as_ref(), &files);
+        let contents = DirectoryContents::of(manifest.as_ref(), &files);
         hash_files(path, &mut files, &contents);
         let damaged = damaged_assets(manifest.as_ref(), &files, &contents);
         let paths: Vec<PathBuf> = contents
@@ -174,9 +174,9 @@ impl ReleaseFolder {
         superseded: &BTreeSet<String>,
         difference: OnDifference,
         sink: &mut Sink,
-    ) -> FolderEdits {
+    ) -> DirectoryEdits {
         let observed = self.contents.present(&self.files, superseded);
-        let edits = folder_edits(&release.wanted(), &observed, difference);
+        let edits = directory_edits(&release.wanted(), &observed, difference);
         sink.extend(
             edits
                 .conflicts
@@ -198,11 +198,11 @@ impl ReleaseFolder {
         &self,
         lock: ReleaseLock,
         release: &ReleaseContents,
-        edits: &FolderEdits,
+        edits: &DirectoryEdits,
         assets: &[LocalAsset],
         transfer: FileTransfer,
         signals: &Signals,
-    ) -> Result<(), ReleaseFolderError> {
+    ) -> Result<(), ReleaseDirectoryError> {
         let staging = lock.swap.stage().map_err(|error| not_replaceable(&error))?;
         // The parent did not exist when the directory was read, so it is locked only now.
         if self.differs_from(&lock.path).map_err(machine_error)? {
@@ -404,7 +404,7 @@ fn read_manifest(path: &Path) -> Result<ReleaseManifest, Diagnostics> {
 }
 
 /// Sets the digests of the files that belong to the release and can be read.
-fn hash_files(directory: &Path, files: &mut [FolderFile], contents: &FolderContents) {
+fn hash_files(directory: &Path, files: &mut [DirectoryFile], contents: &DirectoryContents) {
     let foreign: BTreeSet<&String> = contents.foreign.iter().collect();
     start_threads();
     files
@@ -420,8 +420,8 @@ fn hash_files(directory: &Path, files: &mut [FolderFile], contents: &FolderConte
 /// Returns the names of the assets whose digest differs from the manifest.
 fn damaged_assets(
     manifest: Option<&ReleaseManifest>,
-    files: &[FolderFile],
-    contents: &FolderContents,
+    files: &[DirectoryFile],
+    contents: &DirectoryContents,
 ) -> BTreeSet<String> {
     let digests: BTreeMap<&str, Option<Digest>> = files
         .iter()
@@ -493,13 +493,13 @@ impl ReleaseWriter<'_> {
     }
 
     /// Replaces the directory with the staged files, unless a signal was received.
-    fn commit(self) -> Result<(), ReleaseFolderError> {
+    fn commit(self) -> Result<(), ReleaseDirectoryError> {
         let stopped = self
             .stopped
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner);
         if let Some(signal) = stopped {
-            return Err(ReleaseFolderError::Stopped(signal));
+            return Err(ReleaseDirectoryError::Stopped(signal));
         }
         self.staging
             .commit()
