@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The Python of the SDK's packages, on every Python that is here: pip and uv install small real packages of it, which are
-# asked, killed, unpacked by several at once, and uninstalled. No ROCm or GPU is needed.
+# The Python of the SDK's packages: small real packages of it are installed, asked, and uninstalled on every Python that is
+# here, killed and unpacked by several at once on the oldest and the newest, and given to uv and to pip's builds on one.
+# No ROCm or GPU is needed.
 set -euo pipefail
 # shellcheck source=tests/real/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -28,20 +29,27 @@ fi
 mapfile -t minors < <(printf '%s\n' "${!pythons[@]}" | sort -n)
 
 for minor in "${minors[@]}"; do
-  python=${pythons[$minor]} what=tests which=()
+  python=${pythons[$minor]} what=tests
+  # What differs between Pythons shows itself at the ends: those between are spared the tests that take long.
+  case $minor in
+    "${minors[0]}" | "${minors[-1]}") which='' ;;
+    *) which='not slow' what='tests that are not slow' ;;
+  esac
   if [ "$python" = "$tools/bin/python" ]; then
-    what="tests, types and style"
+    # Installers and the program are shown by this one alone.
+    what="$what, installers, types and style" which=${which:+once or $which}
   else
     "$tools/bin/uv" venv -q --no-config --python "$python" "$work/$minor"
     python=$work/$minor/bin/python
+    which="not once${which:+ and $which}"
     # The pip that a Python comes with may need twice the time to start.
-    "$tools/bin/uv" pip install -q --no-config --compile-bytecode --cache-dir "$cache/uv" --python "$python" pip pytest pytest-xdist pyyaml uv ||
+    "$tools/bin/uv" pip install -q --no-config --cache-dir "$cache/uv" --python "$python" pip pytest pytest-xdist pyyaml uv ||
       fail "no pytest for $("$python" --version)"
+    # Compiles the modules that pytest needs, as a run with -B would do for itself in each of its processes.
+    (cd "$work" && "$python" -m pytest --version >/dev/null) || fail "no pytest for $("$python" --version)"
   fi
-  # What differs between Pythons shows itself at the ends: those between are spared the tests that take long.
-  if [ "$minor" != "${minors[0]}" ] && [ "$minor" != "${minors[-1]}" ]; then which=(-m "not slow") what="$what, without the slow ones"; fi
   step "$("$python" --version): $what"
-  "$python" -B -m pytest -q -n auto --maxprocesses 8 -p no:cacheprovider --basetemp "$temporary/tests" "${which[@]}" tests/python/sdk ||
+  "$python" -B -m pytest -q -n auto --maxprocesses 8 -p no:cacheprovider --basetemp "$temporary/tests" -m "$which" tests/python/sdk ||
     fail "the tests under $("$python" --version)"
   rm -rf "$temporary/tests"
 done

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import compileall
+import fcntl
 import os
 import shutil
 import subprocess
@@ -50,6 +52,10 @@ class Environment:
                 script.write_text(script.read_text("utf-8").replace(str(self.folder), str(folder)), "utf-8")
         return Environment(folder, self.dist)
 
+    def compiled(self) -> None:
+        """Compiles the modules, so that no copy of the environment does it again."""
+        compileall.compile_dir(self.site, quiet=1)
+
     def pip(self, *arguments: str, ok: bool = True) -> "subprocess.CompletedProcess[str]":
         # What `--python` comes to, without a process that only starts the other.
         argv = [str(self.python), str(Path(pip.__file__).parent), "--isolated", "--disable-pip-version-check"]
@@ -75,6 +81,10 @@ class Environment:
 
     def sdk(self, *arguments: str, code: int = 0, **env: str) -> "subprocess.CompletedProcess[str]":
         return self.run(str(self.folder / "bin" / "rocm-sdk"), *arguments, code=code, **env)
+
+    def own_tests(self, *names: str, **env: str) -> None:
+        """Runs some tests of the packages themselves. `sdk("test")` runs all, a process for each of the libraries."""
+        self.run(str(self.python), "-m", "unittest", *(f"rocm_sdk.tests.{name}" for name in names), **env)
 
     def script(self, name: str, *arguments: str, code: int = 0, **env: str) -> List[str]:
         return self.run(str(self.folder / "bin" / name), *arguments, code=code, **env).stdout.splitlines()
@@ -107,12 +117,37 @@ class Environment:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "once: of installers and of the program, so that one Python shows it")
     config.addinivalue_line("markers", "slow: left out under Pythons between the oldest and the newest")
 
 
+Once = Callable[[str, Callable[[Path], object]], Path]
+
+
 @pytest.fixture(scope="session")
-def stand(tmp_path_factory: pytest.TempPathFactory) -> packages.Stand:
-    return packages.compiled(tmp_path_factory.mktemp("compiled"))
+def once(tmp_path_factory: pytest.TempPathFactory) -> Once:
+    """Has a function fill a directory in the first worker that asks for it; the others find it filled."""
+    root = tmp_path_factory.getbasetemp()
+    # Each worker of pytest-xdist has a directory below that of the whole run.
+    root = root.parent if "PYTEST_XDIST_WORKER" in os.environ else root
+
+    def filled(name: str, fill: Callable[[Path], object]) -> Path:
+        folder, mark = root / f"once-{name}", root / f"once-{name}.filled"
+        with open(root / f"once-{name}.lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not mark.exists():
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir()
+                fill(folder)
+                mark.touch()
+        return folder
+
+    return filled
+
+
+@pytest.fixture(scope="session")
+def stand(once: Once) -> packages.Stand:
+    return packages.compiled(once("compiled", packages.compiled))
 
 
 @pytest.fixture(scope="session")
@@ -128,21 +163,35 @@ def wheelhouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def build_rocm(dist: Path, source: Path, wheelhouse: Path, **env: str) -> Path:
-    """Builds `rocm` from its source distribution as an installer does, in an environment of its own."""
-    argv = ["build", "--wheel", "--python", sys.executable, "--find-links", str(wheelhouse), "-o", str(dist)]
-    run_uv(*argv, str(source), **{"ROCM_SDK_SYSFS_ROOT": str(dist / "no-sys"), **env})
-    (path,) = dist.glob("rocm-*.whl")
-    return path
+@pytest.fixture(scope="session")
+def backend(once: Once, wheelhouse: Path) -> Environment:
+    """An environment with what the source distribution is built with."""
+    folder = once("backend", lambda folder: Environment(folder / "env", wheelhouse).install("setuptools"))
+    return Environment(folder / "env", wheelhouse)
+
+
+def call_hook(backend: Environment, hook: str, source: Path, folder: Path, **env: str) -> Path:
+    """Has a hook of PEP 517 of a source distribution make something, and returns that."""
+    folder.mkdir(exist_ok=True)
+    subprocess.run(["tar", "-x", "-f", source, "-C", folder], check=True)
+    (root,) = [path for path in folder.iterdir() if path.is_dir()]
+    text = "import setuptools.build_meta as backend, sys; print(getattr(backend, sys.argv[1])(sys.argv[2]))"
+    argv = [str(backend.python), "-c", text, hook, str(folder)]
+    done = subprocess.run(argv, env={**backend.env, **env}, cwd=root, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return folder / done.stdout.splitlines()[-1]
 
 
 @pytest.fixture(scope="session")
-def dist(tmp_path_factory: pytest.TempPathFactory, stand: packages.Stand, wheelhouse: Path) -> Path:
+def dist(once: Once, stand: packages.Stand, backend: Environment) -> Path:
     """The packages of one build, `rocm` as a wheel."""
-    folder = tmp_path_factory.mktemp("dist")
-    packages.all_wheels(folder, stand, packages.Build())
-    build_rocm(folder, packages.sdist(folder / "sdist", packages.Build()), wheelhouse)
-    return folder
+
+    def fill(folder: Path) -> None:
+        packages.all_wheels(folder, stand, packages.Build())
+        source = packages.sdist(folder / "sdist", packages.Build())
+        shutil.move(str(call_hook(backend, "build_wheel", source, folder / "work")), folder)
+
+    return once("dist", fill)
 
 
 @pytest.fixture(scope="session")
@@ -170,16 +219,20 @@ def build_with(program: Path, stand: packages.Stand) -> Callable[..., Path]:
 
 
 @pytest.fixture(scope="session")
-def built_once(
-    tmp_path_factory: pytest.TempPathFactory, build_with: Callable[..., Path], wheelhouse: Path
-) -> Environment:
+def built_once(once: Once, build_with: Callable[..., Path], wheelhouse: Path) -> Environment:
     """What `installed_once` is, of packages that the program built."""
-    folder = tmp_path_factory.mktemp("built")
-    dist = build_with(folder, ["gfx1100", "gfx942"])
-    build_rocm(dist, dist / f"rocm-{packages.VERSION}.tar.gz", wheelhouse)
-    made = Environment(folder / "env", dist)
-    made.install("rocm[libraries,devel,profiler,device-gfx942]")
-    return made
+
+    def fill(folder: Path) -> None:
+        dist = build_with(folder, ["gfx1100", "gfx942"])
+        # As an installer does it, in an environment of its own.
+        argv = ["build", "--wheel", "--python", sys.executable, "--find-links", str(wheelhouse), "-o", str(dist)]
+        run_uv(*argv, str(dist / f"rocm-{packages.VERSION}.tar.gz"), ROCM_SDK_SYSFS_ROOT=str(dist / "no-sys"))
+        made = Environment(folder / "env", dist)
+        made.install("rocm[libraries,devel,profiler,device-gfx942]")
+        made.compiled()
+
+    folder = once("built", fill)
+    return Environment(folder / "env", folder / "dist")
 
 
 @pytest.fixture
@@ -189,17 +242,22 @@ def built(tmp_path: Path, built_once: Environment) -> Environment:
 
 
 @pytest.fixture
-def environment(tmp_path: Path, dist: Path) -> Environment:
+def environment(tmp_path: Path, once: Once, dist: Path) -> Environment:
     """An empty environment beside the packages."""
-    return Environment(tmp_path / "env", dist)
+    empty = once("empty", lambda folder: Environment(folder / "env", dist))
+    return Environment(empty / "env", dist).copied(tmp_path / "env")
 
 
 @pytest.fixture(scope="session")
-def installed_once(tmp_path_factory: pytest.TempPathFactory, dist: Path) -> Environment:
+def installed_once(once: Once, dist: Path) -> Environment:
     """An environment with the runtime, the libraries, the development files and one device package."""
-    made = Environment(tmp_path_factory.mktemp("installed") / "env", dist)
-    made.install_with_pip("rocm[libraries,devel,device-gfx942]")
-    return made
+
+    def fill(folder: Path) -> None:
+        made = Environment(folder / "env", dist)
+        made.install_with_pip("rocm[libraries,devel,device-gfx942]")
+        made.compiled()
+
+    return Environment(once("installed", fill) / "env", dist)
 
 
 @pytest.fixture
@@ -208,15 +266,30 @@ def installed(tmp_path: Path, installed_once: Environment) -> Environment:
     return installed_once.copied(tmp_path / "env")
 
 
+@pytest.fixture(scope="session")
+def sources_once(once: Once) -> Path:
+    """The modules of a build, as they are when installed, and compiled but for those that differ between builds."""
+
+    def fill(folder: Path) -> None:
+        for module, package in packages.MODULES.items():
+            packages.written(folder, packages.python_of(module, packages.Build(), package))
+        compileall.compile_dir(folder, quiet=1)
+        for path in folder.rglob("_dist_info.*.pyc"):
+            path.unlink()
+
+    return once("sources", fill)
+
+
 @pytest.fixture
-def sources(tmp_path: Path) -> Callable[..., Path]:
-    """Writes the modules of a build below a folder, as they are when installed."""
+def sources(tmp_path: Path, sources_once: Path) -> Callable[..., Path]:
+    """Writes the modules of a build below a folder."""
 
     def write(build: Optional[packages.Build] = None) -> Path:
-        build = build or packages.Build()
         folder = tmp_path / "sources"
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(sources_once, folder)
         for module, package in packages.MODULES.items():
-            packages.written(folder, packages.python_of(module, build, package))
+            (folder / module / "_dist_info.py").write_bytes(packages.dist_info(build or packages.Build(), package))
         return folder
 
     return write

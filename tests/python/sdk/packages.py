@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import csv
+import functools
 import hashlib
 import io
 import json
@@ -23,6 +24,8 @@ import yaml
 REPOSITORY = Path(__file__).resolve().parents[3]
 TEMPLATES = REPOSITORY / "templates" / "sdk"
 VERSION = "7.14.0.dev0"
+# The SONAME that the compiled library has until a file of the stand-in tree gets its own.
+ANY_SONAME = "lib-with-a-soname-that-leaves-room-for-every-other.so"
 PLATFORM = "linux_x86_64"
 # Each module, and the short name of the package that it is in.
 MODULES = {
@@ -65,6 +68,7 @@ class Build:
     is_kpack: bool = True
 
 
+@functools.lru_cache(maxsize=None)
 def facts(table: str) -> List[Dict[str, Any]]:
     text = (REPOSITORY / f"matrices/compat/{table}.yaml").read_text("utf-8")
     rows: List[Dict[str, Any]] = yaml.safe_load(text)[table]
@@ -109,6 +113,13 @@ def appended(build: Build, package: str, family: str = "") -> str:
     return "\n# Of this build.\n" + "".join(f"{name} = {value!a}\n" for name, value in values.items())
 
 
+def dist_info(build: Build, package: str, family: str = "") -> bytes:
+    """The module that differs between builds."""
+    static = (TEMPLATES / "shared" / "_dist_info.py").read_text("utf-8")
+    return (static + appended(build, package, family)).encode()
+
+
+@functools.lru_cache(maxsize=None)
 def template(folder: str) -> Tree:
     root = TEMPLATES / folder
     files = sorted(path for path in root.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
@@ -118,8 +129,7 @@ def template(folder: str) -> Tree:
 def python_of(folder: str, build: Build, package: str, name: str = "", family: str = "") -> Tree:
     """The modules of a package: those of its folder, and the shared ones."""
     tree = below(name or folder, template(folder))
-    static = (TEMPLATES / "shared" / "_dist_info.py").read_text("utf-8")
-    tree[f"{name or folder}/_dist_info.py"] = File((static + appended(build, package, family)).encode())
+    tree[f"{name or folder}/_dist_info.py"] = File(dist_info(build, package, family))
     if package in ("core", "profiler"):
         tree[f"{name or folder}/_trampoline.py"] = File((TEMPLATES / "shared" / "_trampoline.py").read_bytes())
     return tree
@@ -137,7 +147,13 @@ def written(folder: Path, tree: Tree) -> None:
 
 
 def compiled(work: Path) -> "Stand":
-    """Compiles the one library and the one program that everything here is a copy of, but for the SONAMEs."""
+    """Compiles the one library and the one program that everything here is a copy of, but for the SONAMEs.
+
+    Compiles nothing where the directory has both.
+    """
+    library, program = work / "library.so", work / "program"
+    if library.exists() and program.exists():
+        return Stand(library.read_bytes(), program.read_bytes())
     work.mkdir(parents=True, exist_ok=True)
     (work / "library.c").write_text("int rock_answer(void) { return 42; }\n")
     (work / "program.c").write_text(
@@ -148,23 +164,24 @@ def compiled(work: Path) -> "Stand":
         '  printf("LD_LIBRARY_PATH=%s\\nPYTHONPATH=%s\\n", of("LD_LIBRARY_PATH"), of("PYTHONPATH"));\n'
         "  return n > 1 && v[1][0] == '7' ? 7 : 0;\n}\n"
     )
-    subprocess.run(["cc", "-o", work / "program", work / "program.c"], check=True)
-    return Stand(work, (work / "program").read_bytes())
+    argv = ["cc", "-shared", "-fPIC", f"-Wl,-soname,{ANY_SONAME}", "-o", library, work / "library.c"]
+    subprocess.run(argv, check=True)
+    subprocess.run(["cc", "-o", program, work / "program.c"], check=True)
+    return Stand(library.read_bytes(), program.read_bytes())
 
 
 @dataclass
 class Stand:
     """Makes files of a stand-in tree."""
 
-    work: Path
+    any_library: bytes
     program: bytes
 
     def library(self, soname: str) -> File:
-        path = self.work / soname
-        if not path.exists():
-            argv = ["cc", "-shared", "-fPIC", f"-Wl,-soname,{soname}", "-o", path, self.work / "library.c"]
-            subprocess.run(argv, check=True)
-        return File(path.read_bytes(), 0o755)
+        """The library under this SONAME, which is padded with zeros in the table of strings."""
+        before, name, after = self.any_library.partition(ANY_SONAME.encode())
+        assert len(soname) <= len(name), soname
+        return File(before + soname.encode().ljust(len(name), b"\0") + after, 0o755)
 
     def tables(self, package: str) -> Tree:
         """Every library of the table that a package must have."""

@@ -14,6 +14,7 @@ import pytest
 from conftest import CLEAN
 from trees import tree_of, wiping
 
+pytestmark = pytest.mark.once
 KERNELS = "lib/rocblas/library/Kernels_{}.co"
 
 

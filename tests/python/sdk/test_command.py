@@ -32,6 +32,7 @@ def test_the_installed_packages_pass_their_own_test(installed):
     assert "skipped" not in done.stderr and "\nOK\n" in done.stderr
 
 
+@pytest.mark.slow
 def test_their_own_test_fails_where_a_library_is_broken(environment):
     environment.install("rocm")
     (environment.site / "_rocm_sdk_core/lib/libamdhip64.so.7").write_bytes(b"no ELF file")
@@ -110,6 +111,7 @@ def test_a_second_question_writes_nothing(installed):
 PACKAGES = ("rocm", "rocm-sdk-core", "rocm-sdk-libraries", "rocm-sdk-devel", "rocm-sdk-device-gfx942", "rocm-profiler")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "order", [PACKAGES, PACKAGES[::-1], PACKAGES[2:] + PACKAGES[:2]], ids=["first", "last", "mixed"]
 )
@@ -121,6 +123,7 @@ def test_uninstalling_in_any_order_leaves_nothing(installed, order):
     assert installed.left == []
 
 
+@pytest.mark.slow
 def test_the_tree_is_rebuilt_by_an_upgrade(installed):
     installed.sdk("init")
     (installed.devel / "stale.txt").write_text("of an older tree")
@@ -138,4 +141,4 @@ def test_the_tree_is_rebuilt_by_an_upgrade(installed):
     installed.sdk("init")
     assert not (installed.devel / "stale.txt").exists()
     assert (installed.devel / "lib/rocblas/library/Kernels_gfx942.co").is_file()
-    installed.sdk("test")
+    installed.own_tests("base_test", "devel_test")

@@ -7,8 +7,11 @@ import packages
 import pytest
 
 KERNELS = "lib/rocblas/library/Kernels_{}.co"
+# The tests of the packages themselves that ask for what device packages bring.
+ABOUT_DEVICES = ("devel_test", "libraries_test.Libraries.test_files_of_device_packages_are_there")
 
 
+@pytest.mark.slow
 def test_a_device_package_that_comes_later_is_linked_and_listed_once(installed):
     installed.sdk("init")
     installed.install("rocm-sdk-device-gfx1100")
@@ -20,9 +23,10 @@ def test_a_device_package_that_comes_later_is_linked_and_listed_once(installed):
             assert not (installed.devel / relpath).is_symlink()
             assert installed.record(f"rocm_sdk_device_{target}").count(f"_rocm_sdk_devel/{relpath}") == 1
     assert not (installed.devel / ".devel_links").exists()
-    installed.sdk("test")
+    installed.own_tests(*ABOUT_DEVICES)
 
 
+@pytest.mark.slow
 def test_removing_a_device_package_takes_its_links_and_leaves_the_others(installed):
     installed.install("rocm-sdk-device-gfx1100")
     installed.sdk("init")
@@ -33,7 +37,7 @@ def test_removing_a_device_package_takes_its_links_and_leaves_the_others(install
     assert (
         installed.python_says("import rocm_sdk; print(rocm_sdk.find_libraries('hipblas')[0].name)") == "libhipblas.so.7"
     )
-    installed.sdk("test")
+    installed.own_tests(*ABOUT_DEVICES)
 
 
 @pytest.mark.parametrize("text", ["[]", "{", '{"links": 5}', '{"links": [{"relpath": "a"}]}'])
@@ -75,7 +79,7 @@ def test_replacing_a_link_keeps_the_file_of_the_package(installed):
 )
 def test_a_device_package_fits_by_version_whatever_its_post_release(installed, tmp_path, version, is_linked):
     path = packages.device_wheel(tmp_path / "other", "gfx950", version)
-    installed.pip("install", "-q", "--no-index", "--no-deps", str(path))
+    installed.install(str(path))
     installed.sdk("init")
     assert (installed.devel / KERNELS.format("gfx950")).exists() == is_linked
 

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import tarfile
 import zipfile
 from email.parser import HeaderParser
 
@@ -14,14 +13,6 @@ import pytest
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="session")
-def backend(tmp_path_factory, wheelhouse):
-    """An environment with what the source distribution is built with."""
-    made = conftest.Environment(tmp_path_factory.mktemp("backend") / "env", wheelhouse)
-    made.install("setuptools")
-    return made
-
-
 @pytest.fixture
 def metadata(tmp_path, backend):
     """The METADATA of `rocm` for a build, as an installer gets it: by the hook of PEP 517."""
@@ -30,22 +21,9 @@ def metadata(tmp_path, backend):
     def read(build, **env):
         runs.append(build)
         folder = tmp_path / str(len(runs))
-        with tarfile.open(packages.sdist(folder, build)) as archive:
-            archive.extractall(folder)
-        (source,) = [path for path in folder.iterdir() if path.is_dir()]
-        hook = (
-            "import setuptools.build_meta as backend, sys; print(backend.prepare_metadata_for_build_wheel(sys.argv[1]))"
-        )
-        done = subprocess.run(
-            [str(backend.python), "-c", hook, str(folder)],
-            env={**backend.env, **env},
-            cwd=source,
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == 0, done.stderr
-        name = done.stdout.splitlines()[-1]
-        return HeaderParser().parsestr((folder / name / "METADATA").read_text("utf-8"))
+        source = packages.sdist(folder, build)
+        made = conftest.call_hook(backend, "prepare_metadata_for_build_wheel", source, folder, **env)
+        return HeaderParser().parsestr((made / "METADATA").read_text("utf-8"))
 
     return read
 
@@ -123,6 +101,7 @@ def test_in_a_build_by_families_the_libraries_are_chosen(metadata):
     }
 
 
+@pytest.mark.once
 def test_the_source_installs_with_extras(environment, tmp_path, wheelhouse):
     """As a person does it: by name, from a page of files, the source built in an environment of its own."""
     links = tmp_path / "links"
@@ -142,6 +121,7 @@ def test_the_source_installs_with_extras(environment, tmp_path, wheelhouse):
     assert environment.left == []
 
 
+@pytest.mark.once
 def test_building_leaves_the_sources_as_they_were(tmp_path, wheelhouse):
     """And takes no stray folder for a package."""
     source = tmp_path / "source"
