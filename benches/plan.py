@@ -89,6 +89,12 @@ def write_families(folder):
     return matrix
 
 
+def rocms_of(torch, minors):
+    """The ROCm versions that these minor versions of torch have wheels for, in order."""
+    found = {rocm for minor in minors for rocm in torch[minor]["rocm-index"]}
+    return sorted(found, key=lambda version: tuple(map(int, version.split("."))))
+
+
 def digest(argv):
     """SHA-256 and size of what a command writes, read as a stream."""
     hashed, size = hashlib.sha256(), 0
@@ -118,8 +124,9 @@ def main():
         torch = {row["torch"]: row for row in facts(binary, "torch")}
         in_one_run = next(row["value"] for row in facts(binary, "limits") if row["name"] == "job-artifacts")
         newest = {minor: row["patches"][-1] for minor, row in torch.items() if row["patches"]}
-        recent = sorted(newest, key=lambda minor: tuple(map(int, minor.split("."))))[-10:]
-        rocms = sorted({rocm for minor in recent for rocm in torch[minor]["rocm-index"]}, key=lambda v: tuple(map(int, v.split("."))))
+        minors = sorted(newest, key=lambda minor: tuple(map(int, minor.split("."))))
+        recent = minors[-10:]
+        rocms = rocms_of(torch, recent)
         empty = empty_program(folder)
 
         axes = {"bench": versions(3), "python": PYTHONS, "torch": [newest[m] for m in recent], "rocm": rocms}
@@ -137,6 +144,9 @@ def main():
         print(f"plan of {jobs} jobs, one a family: {ours * 1e3:.2f} ms, empty static program {theirs * 1e3:.2f} ms: {ours / theirs:.2f} times its time (bar: 10)")
 
         pythons = ABSENT_PYTHONS + PYTHONS
+        # Tables are evaluated for at most 100,000 combinations of two axes, so each axis is as long as it can be.
+        recent = minors[-12:]
+        rocms = rocms_of(torch, recent)
         each = len(pythons) * len(recent) * len(rocms)
         axes = {"bench": versions(10_000_000 // each + 1), "python": pythons, "torch": [newest[m] for m in recent], "rocm": rocms}
         plan, peer = write_matrix(folder, "large", axes, torch, binary, in_one_run)

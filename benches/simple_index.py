@@ -24,6 +24,8 @@ HEAD = """<!DOCTYPE html>
 <meta charset="utf-8">
 <meta name="pypi:repository-version" content="1.0">
 <meta name="generator" content="rock-matrix index">
+<meta name="viewport" content="width=device-width">
+<style>a {{ overflow-wrap: anywhere; }}</style>
 <title>{}</title>
 </head>
 <body>
