@@ -345,7 +345,7 @@ fn each_companion_of_torch_is_built_alone_too() {
 /// Extensions of torch are built by pip, from a commit or from a folder, for the label of the plan.
 #[test]
 fn flash_attn_and_extensions_for_hip_are_built_by_pip() {
-    let family = Family::with_sdk();
+    let family = Family::with_sdk_and_pip();
     let python = family.path("venv/bin/python").display().to_string();
     let matrix = |distribution: &str, recipe: &str, axes: &str, vars: &str| {
         let text = format!(

@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::prune_releases::{aged_with as aged, tags};
-use crate::support::{Outcome, Project, Wheel, need_pip, pip};
+use crate::support::{Outcome, Project, Wheel, pips};
 use fake_github::model::state::fake_sha;
 use fake_github::model::{FakeGithub, GithubSettings};
 use fake_github::server::FakeServer;
@@ -164,7 +164,6 @@ fn listed(project: &Project) -> BTreeMap<String, (String, Option<String>)> {
 
 #[test]
 fn the_site_has_the_wheels_of_all_releases_and_marks_what_is_yanked() {
-    need_pip();
     let server = FakeServer::start(FakeGithub::new(GithubSettings::default()));
     let rule = format!("flash-attn==2.5.5+rocm62torch2.5: {REASON}");
     let first = ["2.5.1", "2.5.2", "2.5.3", "2.5.4", "2.5.5"];
@@ -221,18 +220,17 @@ fn the_site_has_the_wheels_of_all_releases_and_marks_what_is_yanked() {
         "file://{}/simple/{FOLDER}/",
         project.path("runner/site").display()
     );
-    for version in ["2.5.1", "2.5.5", "2.8.3"] {
+    let versions = ["2.5.1", "2.5.5", "2.8.3"];
+    let folder = project.path("got").display().to_string();
+    let calls = versions.map(|version| {
         let requirement = format!("flash-attn=={version}+rocm62torch2.5");
-        let mut download = pip(&[
-            "download",
-            "-q",
-            "--no-deps",
-            "--index-url",
-            &index,
-            &requirement,
-            "-d",
-        ]);
-        let done = download.arg(project.path("got")).output().unwrap();
+        let options = ["download", "-q", "--no-deps", "--index-url", &index];
+        let words = options
+            .into_iter()
+            .chain([requirement.as_str(), "-d", &folder]);
+        words.map(str::to_owned).collect::<Vec<_>>()
+    });
+    for (version, done) in versions.into_iter().zip(pips(&calls)) {
         assert!(
             done.status.success(),
             "{version}: {}",

@@ -1,8 +1,8 @@
 //! A user installs by name from a folder of the index and gets the wheel of that ROCm and torch.
 
-use std::process::Command;
+use std::process::Output;
 
-use crate::support::{Project, Wheel, need_pip};
+use crate::support::{Project, Wheel, pips};
 
 /// What a plain `flash-attn` from one flat page would be: the label that is highest as text,
 /// whatever torch there is.
@@ -28,36 +28,35 @@ fn project() -> Project {
     })
 }
 
-/// What pip puts into a new folder, offline.
-fn installed(project: &Project, index: &str, requirement: &str) -> Result<Vec<String>, String> {
-    need_pip();
-    let target = project.path("installed");
-    let _ = std::fs::remove_dir_all(&target);
-    let output = Command::new("python3")
-        .args([
-            "-m",
-            "pip",
-            "--isolated",
-            "--disable-pip-version-check",
-            "--no-cache-dir",
-            "-q",
-        ])
-        .args(["install", "--no-deps", "--index-url", index, "--target"])
-        .arg(&target)
-        .arg(requirement)
-        .env("PIP_CONFIG_FILE", "/dev/null")
-        .output()
-        .unwrap();
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
-    }
-    let mut names: Vec<String> = std::fs::read_dir(target)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .filter_map(|name| name.strip_suffix(".dist-info").map(str::to_owned))
+/// What pip puts into new folders, offline: from each index the requirement that comes after it.
+fn installed(project: &Project, wanted: &[[String; 2]]) -> Vec<Result<Vec<String>, String>> {
+    let target = |number: usize| project.path(&format!("installed/{number}"));
+    let calls: Vec<Vec<String>> = wanted
+        .iter()
+        .enumerate()
+        .map(|(number, [index, requirement])| {
+            let target = target(number).display().to_string();
+            let options = ["-q", "install", "--no-deps", "--index-url", index];
+            [&options[..], &["--target", &target, requirement]]
+                .concat()
+                .into_iter()
+                .map(str::to_owned)
+                .collect()
+        })
         .collect();
-    names.sort();
-    Ok(names)
+    let found = |(number, output): (usize, Output)| {
+        if !output.status.success() {
+            return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+        }
+        let mut names: Vec<String> = std::fs::read_dir(target(number))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter_map(|name| name.strip_suffix(".dist-info").map(str::to_owned))
+            .collect();
+        names.sort();
+        Ok(names)
+    };
+    pips(&calls).into_iter().enumerate().map(found).collect()
 }
 
 #[test]
@@ -79,6 +78,8 @@ fn pip_takes_from_each_folder_the_newest_wheel_of_its_torch_and_no_other() {
     let folders = published["indexes"].as_array().unwrap();
     assert_eq!(folders.len(), LABELS.len());
     let root = project.root().to_str().unwrap();
+    let other = |number: usize| LABELS[(number + 1) % LABELS.len()].1;
+    let mut wanted = Vec::new();
     for (number, (folder, label)) in LABELS.into_iter().enumerate() {
         let page = project.read(&format!("a release/simple/{folder}/flash-attn/index.html"));
         assert_eq!(page.matches("<a href=").count(), 3, "{page}");
@@ -99,15 +100,20 @@ fn pip_takes_from_each_folder_the_newest_wheel_of_its_torch_and_no_other() {
             url.starts_with("file:///") && url.contains("a%20release"),
             "{url}"
         );
-        assert_eq!(
-            installed(&project, &url, "flash-attn"),
-            Ok(vec![format!("flash_attn-2.8.3+{label}")])
-        );
-        let (_, other) = LABELS[(number + 1) % LABELS.len()];
-        let refused = installed(&project, &url, &format!("flash-attn==2.8.3+{other}")).unwrap_err();
+        wanted.push([url.clone(), "flash-attn".to_owned()]);
+        wanted.push([url, format!("flash-attn==2.8.3+{}", other(number))]);
+    }
+    let installed = installed(&project, &wanted);
+    for (number, (folder, label)) in LABELS.into_iter().enumerate() {
+        let [taken, refused] = &installed[2 * number..2 * number + 2] else {
+            panic!("{installed:?}")
+        };
+        assert_eq!(taken, &Ok(vec![format!("flash_attn-2.8.3+{label}")]));
+        let refused = refused.as_ref().unwrap_err();
         assert!(
             refused.contains("No matching distribution"),
-            "{folder} offers {other}: {refused}"
+            "{folder} offers {}: {refused}",
+            other(number)
         );
     }
 }
@@ -132,14 +138,13 @@ fn pip_would_take_a_wheel_of_any_torch_from_one_page_that_has_all() {
         format!("<!DOCTYPE html>{links}").as_bytes(),
     );
     let flat = format!("file://{}/flat/", project.path("").display());
-    assert_eq!(
-        installed(&project, &flat, "flash-attn").map(|names| names.len()),
-        Ok(1)
-    );
-    let taken = installed(&project, &flat, "flash-attn").unwrap().remove(0);
+    let taken = installed(&project, &[[flat, "flash-attn".to_owned()]]).remove(0);
+    let [taken] = taken.as_deref().unwrap() else {
+        panic!("{taken:?}")
+    };
     let unfit = LABELS
         .iter()
-        .filter(|(_, label)| taken != format!("flash_attn-2.8.3+{label}"))
+        .filter(|(_, label)| *taken != format!("flash_attn-2.8.3+{label}"))
         .count();
     assert_eq!(
         unfit,
@@ -162,7 +167,8 @@ fn pip_refuses_a_wheel_whose_bytes_are_not_those_of_the_index() {
         "file://{}/simple/rocm6.2-torch2.5/",
         project.path("release").display()
     );
-    let refused = installed(&project, &url, "flash-attn").unwrap_err();
+    let refused = installed(&project, &[[url, "flash-attn".to_owned()]]).remove(0);
+    let refused = refused.unwrap_err();
     assert!(refused.contains("DO NOT MATCH THE HASHES"), "{refused}");
 }
 

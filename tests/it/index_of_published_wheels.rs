@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::support::{Project, Served, Wheel, need_pip, pip};
+use crate::support::{Project, Served, Wheel, pips};
 
 /// Folders of the index with the label of the wheel that each holds.
 const LABELS: [(&str, &str); 4] = [
@@ -727,7 +727,6 @@ fn an_address_that_is_none_is_told_and_never_reaches_a_page() {
 
 #[test]
 fn pip_installs_by_name_from_an_index_of_releases() {
-    need_pip();
     let project = LABELS.iter().fold(Project::new(), |project, (_, label)| {
         project.bytes(
             &format!("o/r/releases/download/v1/{}", name(label)),
@@ -745,26 +744,24 @@ fn pip_installs_by_name_from_an_index_of_releases() {
         &serde_json::to_string(&[release("v1", assets)]).unwrap(),
     );
     build(&project, &[]);
-    for (folder, label) in LABELS {
-        let target = project.path("installed").join(label);
+    let target = |label: &str| project.path("installed").join(label);
+    let calls = LABELS.map(|(folder, label)| {
         let index = format!("{}/site/{folder}/", served.url());
-        let mut install = pip(&[
-            "install",
-            "-q",
-            "--no-deps",
-            "--index-url",
-            &index,
-            "flash-attn",
-            "--target",
-        ]);
-        let done = install.arg(&target).output().unwrap();
+        let target = target(label).display().to_string();
+        let options = ["install", "-q", "--no-deps", "--index-url", &index];
+        let words = options
+            .into_iter()
+            .chain(["flash-attn", "--target", &target]);
+        words.map(str::to_owned).collect::<Vec<_>>()
+    });
+    for ((folder, label), done) in LABELS.into_iter().zip(pips(&calls)) {
         assert!(
             done.status.success(),
             "{}",
             String::from_utf8_lossy(&done.stderr)
         );
         assert!(
-            target
+            target(label)
                 .join(format!("flash_attn-2.8.3+{label}.dist-info"))
                 .is_dir(),
             "{folder}"

@@ -1,6 +1,8 @@
 //! A user yanks wheels from an index, and installers pass over them.
 
-use crate::support::{Project, Served, Wheel, need_pip, pip};
+use std::process::Output;
+
+use crate::support::{Project, Served, Wheel, need_pip, pip, pips};
 
 fn name(version: &str) -> String {
     format!("flash_attn-{version}+rocm62torch2.5-py3-none-any.whl")
@@ -784,9 +786,9 @@ fn a_rule_that_means_no_file_is_an_error_that_names_the_nearest() {
     index(&project, "yank", &["--older-than", "30d", "--apply"]);
 }
 
-/// What pip would install, from its own words.
-fn pip_takes(index: &str, requirement: &str) -> String {
-    need_pip();
+/// What pip would install from each index for the requirement that comes after it, from its own
+/// words.
+fn pip_takes(wanted: &[[&str; 2]]) -> Vec<String> {
     // Debian marks its Python as its own; a dry run installs nothing.
     let words = [
         "install",
@@ -795,20 +797,25 @@ fn pip_takes(index: &str, requirement: &str) -> String {
         "--no-deps",
         "--ignore-installed",
         "--index-url",
-        index,
-        requirement,
     ];
-    let done = pip(&words).output().unwrap();
-    let said = String::from_utf8_lossy(&done.stdout).into_owned();
-    assert!(
-        done.status.success(),
-        "{said}{}",
-        String::from_utf8_lossy(&done.stderr)
-    );
-    said.lines()
-        .find_map(|line| line.strip_prefix("Would install "))
-        .unwrap_or_default()
-        .to_owned()
+    let call = |wanted: &[&str; 2]| {
+        let words = words.iter().chain(wanted);
+        words.map(|word| (*word).to_owned()).collect::<Vec<_>>()
+    };
+    let calls: Vec<Vec<String>> = wanted.iter().map(call).collect();
+    let taken = |done: Output| {
+        let said = String::from_utf8_lossy(&done.stdout).into_owned();
+        assert!(
+            done.status.success(),
+            "{said}{}",
+            String::from_utf8_lossy(&done.stderr)
+        );
+        said.lines()
+            .find_map(|line| line.strip_prefix("Would install "))
+            .unwrap_or_default()
+            .to_owned()
+    };
+    pips(&calls).into_iter().map(taken).collect()
 }
 
 #[test]
@@ -820,16 +827,20 @@ fn pip_passes_over_a_yanked_wheel_unless_its_version_is_pinned() {
         "file://{}/dist/simple/rocm6.2-torch2.5/",
         project.root().display()
     );
-    for index in [file, format!("{}/simple/rocm6.2-torch2.5/", served.url())] {
-        assert_eq!(
-            pip_takes(&index, "flash-attn"),
-            "flash-attn-2.8.2+rocm62torch2.5"
-        );
-        assert_eq!(
-            pip_takes(&index, "flash-attn==2.8.3+rocm62torch2.5"),
-            "flash-attn-2.8.3+rocm62torch2.5"
-        );
-    }
+    let url = format!("{}/simple/rocm6.2-torch2.5/", served.url());
+    let pinned = "flash-attn==2.8.3+rocm62torch2.5";
+    let (file, url) = (file.as_str(), url.as_str());
+    let taken = pip_takes(&[
+        [file, "flash-attn"],
+        [file, pinned],
+        [url, "flash-attn"],
+        [url, pinned],
+    ]);
+    let versions = ["2.8.2", "2.8.3", "2.8.2", "2.8.3"];
+    assert_eq!(
+        taken,
+        versions.map(|version| format!("flash-attn-{version}+rocm62torch2.5"))
+    );
 }
 
 #[test]
@@ -869,8 +880,8 @@ fn pip_takes_no_wheel_whose_requires_python_excludes_it() {
         project.root().display()
     );
     assert_eq!(
-        pip_takes(&index, "flash-attn"),
-        "flash-attn-2.8.3+rocm62torch2.5"
+        pip_takes(&[[index.as_str(), "flash-attn"]]),
+        ["flash-attn-2.8.3+rocm62torch2.5"]
     );
 }
 

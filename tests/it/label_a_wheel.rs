@@ -242,7 +242,9 @@ fn a_wheel_that_is_interrupted_while_it_is_written_leaves_nothing() {
                 .filter_map(|entry| std::fs::read_link(entry.path()).ok())
                 .any(|path| path.to_string_lossy().contains("/out/"))
         };
-        while !writes() && child.try_wait().unwrap().is_none() {}
+        while !writes() && child.try_wait().unwrap().is_none() {
+            std::thread::sleep(std::time::Duration::from_micros(200));
+        }
         let _ = kill_process(Pid::from_child(&child), signal);
         let _ = child.wait().unwrap();
         let left: Vec<String> = project

@@ -83,7 +83,7 @@ fn ended(project: &Project, signal: &str, is_time: impl Fn(&Path) -> bool) -> Op
         && child.try_wait().unwrap().is_none()
         && started.elapsed() < Duration::from_mins(1)
     {
-        std::thread::yield_now();
+        std::thread::sleep(Duration::from_micros(200));
     }
     let sent = Command::new("kill")
         .args([&format!("-{signal}"), &child.id().to_string()])

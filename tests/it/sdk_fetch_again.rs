@@ -66,7 +66,7 @@ fn begun(project: &Project, more: &[&str], path: &str) -> Child {
             child.try_wait().unwrap().is_none(),
             "it ended before `{path}` was there"
         );
-        std::thread::yield_now();
+        std::thread::sleep(Duration::from_micros(200));
     }
     child
 }
@@ -516,7 +516,7 @@ fn an_archive_is_unpacked_while_another_is_on_its_way() {
                         if Instant::now() > patience {
                             return answer("404 Not Found", "", b"");
                         }
-                        std::thread::yield_now();
+                        std::thread::sleep(Duration::from_millis(1));
                     }
                     answer(
                         "200 OK",

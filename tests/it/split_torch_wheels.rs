@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use crate::support::Family;
+use crate::support::{Family, sdk};
 
 /// Takes the arguments of `rocm_kpack.tools.split_python_wheels`, and leaves a host wheel and a
 /// device wheel for each bundle of the variable SPLIT, with METADATA as the real one writes it.
@@ -116,6 +116,8 @@ fn torch_is_split_into_a_host_wheel_and_device_wheels() {
 #[test]
 fn a_device_wheel_that_is_planned_and_not_left_fails_the_build() {
     let family = family("");
+    sdk::install(&family.path("sdk"));
+    family.replace_pip();
     let mut command = family.command(&["build", "--all"]);
     let (_, stderr) = family.ended(1, command.env("SPLIT", "gfx942").output().unwrap());
     assert!(

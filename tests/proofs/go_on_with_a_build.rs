@@ -2,8 +2,8 @@
 
 use std::os::unix::process::ExitStatusExt;
 
-use crate::support::Family;
 use crate::support::toy::{Toy, WHEEL};
+use crate::support::{Family, sdk};
 
 /// Stages that note their names; each kills the builder the first time, before or after its work.
 fn fragile() -> Toy {
@@ -101,6 +101,8 @@ fn a_build_that_is_killed_in_every_stage_leaves_the_same_wheels() {
         std::fs::remove_dir_all(family.path(folder)).unwrap();
     }
     family.matrix("torch", &vars("python"), "");
+    sdk::install(&family.path("sdk"));
+    family.replace_pip();
     let mut killed = 0;
     loop {
         // Before the work is done and after it in turn.

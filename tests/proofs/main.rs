@@ -1,10 +1,10 @@
 //! Tests that take long: publishing through 10,000 sequences of faults, builds and publishing that
 //! are killed, random changes to source trees, and files that are hostile or as large as is read.
 //!
-//! `scripts/test` runs them in an optimized build, and `cargo test` does not run them:
+//! `scripts/test` runs them, and `cargo test` does not run them:
 //!
 //! ```text
-//! CARGO_PROFILE_DEV_OPT_LEVEL=1 cargo nextest run --test proofs
+//! cargo nextest run --test proofs
 //! ```
 #![allow(
     clippy::disallowed_methods,

@@ -206,17 +206,17 @@ impl Sequence {
         };
         let assets = assets.filter(|asset| !self.has_changed || !is_left(asset));
         // Nor can what GitHub stored under another name and would not show.
-        let requests = self.play.github().ledger.requests.clone();
+        let not_found: Vec<String> = {
+            let github = self.play.github();
+            let requests = github.ledger.requests.iter();
+            requests
+                .filter(|request| request.status == 404 && request.method == "GET")
+                .filter_map(|request| request.url.split('?').next().map(str::to_owned))
+                .collect()
+        };
         let is_hidden = |asset: &StoredAsset| {
             let end = format!("/{}", asset.id);
-            let is_of = |url: &str| {
-                url.split('?')
-                    .next()
-                    .is_some_and(|path| path.ends_with(&end))
-            };
-            requests.iter().any(|request| {
-                request.status == 404 && request.method == "GET" && is_of(&request.url)
-            })
+            not_found.iter().any(|path| path.ends_with(&end))
         };
         let assets = assets
             .filter(|asset| self.files.bytes.contains_key(&asset.name) || !is_hidden(asset))
@@ -249,25 +249,29 @@ impl Sequence {
 
     fn check(&self, end: &PublishResult) {
         let (releases, assets) = self.own();
-        let requests = self.play.github().ledger.requests.clone();
-        let faults = requests
-            .iter()
-            .filter(|request| request.fault.is_some())
-            .count();
+        let (count, faults, is_made_after_401) = {
+            let github = self.play.github();
+            let requests = &github.ledger.requests;
+            let mut after = requests
+                .iter()
+                .skip_while(|request| request.status != 401)
+                .skip(1);
+            let faults = requests.iter().filter(|request| request.fault.is_some());
+            (
+                requests.len(),
+                faults.count(),
+                after.any(|request| request.method == "POST"),
+            )
+        };
         // Three pages of releases, or ten of assets, each time that is looked.
         let pages = if self.files.bytes.len() > 20 { 16 } else { 4 };
         let most = self.files.bytes.len() * 4 + pages * (12 + 4 * faults);
-        if requests.len() > most {
+        if count > most {
             self.fail(&format!(
-                "{} requests with {faults} faults, and not {most}",
-                requests.len()
+                "{count} requests with {faults} faults, and not {most}"
             ));
         }
-        let after = requests
-            .iter()
-            .skip_while(|request| request.status != 401)
-            .skip(1);
-        if after.into_iter().any(|request| request.method == "POST") {
+        if is_made_after_401 {
             self.fail("something is made after a 401");
         }
         let public = releases

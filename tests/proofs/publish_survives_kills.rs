@@ -485,6 +485,7 @@ fn wait(server: &FakeServer, child: &mut Child, state: &State, what: &str) {
     let is_limit = state.rules[0].contains("retry-after");
     loop {
         let is_there = if is_limit {
+            std::thread::sleep(Duration::from_millis(5));
             server
                 .github()
                 .ledger

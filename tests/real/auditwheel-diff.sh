@@ -42,8 +42,7 @@ if [ -z "$stories" ]; then
   step "make the wheels of the stories"
   stories=$work/stories
   make_stories it "${modules[@]}"
-  # Built as the stage `proofs` builds them.
-  CARGO_PROFILE_DEV_OPT_LEVEL=1 CARGO_PROFILE_DEV_DEBUG=false CARGO_INCREMENTAL=0 make_stories proofs hostile_wheels
+  make_stories proofs hostile_wheels
 fi
 step "compare the verdicts on the wheels of the stories"
 "$tools/bin/python" tests/real/auditwheel_stories.py --rock "$ROCK_MATRIX_BIN" --differences docs/auditwheel.md "$stories" "${modules[@]}" hostile_wheels

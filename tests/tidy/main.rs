@@ -12,6 +12,7 @@
 
 mod action;
 mod docs;
+mod doctests;
 mod fuzz;
 mod outputs;
 mod registry;

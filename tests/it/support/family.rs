@@ -13,6 +13,7 @@ use super::{Project, Wheel, need_pip, sdk};
 const STANDIN: &str = include_str!("standin/standin.py");
 const SETUPTOOLS: &str = include_str!("standin/setuptools.py");
 const BUILD: &str = include_str!("standin/build.py");
+const PIP: &str = include_str!("standin/pip.py");
 /// A tree whose build back end stands in it, for pip and `python -m build`.
 pub const PYPROJECT: &str =
     "[build-system]\nrequires = []\nbuild-backend = \"standin\"\nbackend-path = [\".\"]\n";
@@ -48,7 +49,7 @@ pub struct Called {
 }
 
 impl Family {
-    /// All of it. The SDK is not installed.
+    /// All of it, with the real pip. The SDK is not installed.
     pub fn new() -> Self {
         need_pip();
         let ask = "import os, pip, sys; print(sys.executable, '%d.%d' % sys.version_info[:2], os.path.dirname(pip.__file__), sep='\\n')";
@@ -139,8 +140,25 @@ impl Family {
         }
     }
 
-    /// The same with the SDK and what builds wheels, as pip would install them from the house.
+    /// The same with the SDK and what builds wheels, as pip would install them from the house, and
+    /// with a stand-in for pip.
     pub fn with_sdk() -> Self {
+        let family = Self::with_sdk_and_pip();
+        family.replace_pip();
+        family
+    }
+
+    /// Puts a stand-in in place of pip, for builds whose claim is not what pip does.
+    pub fn replace_pip(&self) {
+        let pip = self.site("pip");
+        std::fs::remove_file(&pip).unwrap();
+        std::fs::create_dir(&pip).unwrap();
+        std::fs::write(pip.join("__init__.py"), "").unwrap();
+        std::fs::write(pip.join("__main__.py"), PIP).unwrap();
+    }
+
+    /// The same with the SDK and what builds wheels, and with the real pip.
+    pub fn with_sdk_and_pip() -> Self {
         let family = Self::new();
         sdk::install(&family.site(""));
         let unpack = "import sys, zipfile; zipfile.ZipFile(sys.argv[2]).extractall(sys.argv[1])";

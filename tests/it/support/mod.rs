@@ -29,7 +29,7 @@ pub use family::{Family, PYPROJECT};
 pub use finding::appears;
 pub use git::Sources;
 pub use http::Served;
-pub use pip::{need_pip, pip};
+pub use pip::{need_pip, pip, pips};
 pub use project::{Outcome, Project, path_with_program};
 pub use rock_testkit::{bundle, raw_zip};
 pub use session::Session;

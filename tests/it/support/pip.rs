@@ -1,6 +1,44 @@
 //! pip, which some stories install with.
 
-use std::process::{Command, Stdio};
+use std::io::Write as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Command, ExitStatus, Output, Stdio};
+
+/// What leaves pip untouched by the user's settings and cache.
+const OPTIONS: [&str; 3] = [
+    "--isolated",
+    "--disable-pip-version-check",
+    "--no-cache-dir",
+];
+/// Runs pip with each list of words in a copy of a process that has imported it, and prints what
+/// each run ended with.
+const COPIES: &str = r#"
+import json, os, sys, tempfile, traceback
+from pip._internal.cli.main import main
+import pip._internal.commands.download, pip._internal.commands.install
+
+ended = []
+for words in json.load(sys.stdin):
+    with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                os.dup2(stdout.fileno(), 1)
+                os.dup2(stderr.fileno(), 2)
+                code = main(words)
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                sys.stdout.flush()
+                sys.stderr.flush()
+                os._exit(code)
+        status = os.waitpid(child, 0)[1]
+        stdout.seek(0)
+        stderr.seek(0)
+        ended.append([status, stdout.read().decode(), stderr.read().decode()])
+json.dump(ended, sys.stdout)
+"#;
 
 /// Fails where there is no pip: a story that left its checks out would look like one that passed.
 #[track_caller]
@@ -19,15 +57,49 @@ pub fn need_pip() {
 /// `python3 -m pip` with these words, untouched by the user's settings and cache.
 pub fn pip(words: &[&str]) -> Command {
     let mut pip = Command::new("python3");
-    pip.args([
-        "-m",
-        "pip",
-        "--isolated",
-        "--disable-pip-version-check",
-        "--no-cache-dir",
-    ])
-    .args(words);
-    pip.env("PIP_CONFIG_FILE", "/dev/null");
+    pip.args(["-m", "pip"]).args(OPTIONS).args(words);
+    leave_settings(&mut pip);
+    pip
+}
+
+/// Runs pip with each of these lists of words, one after the other. The runs are copies of one
+/// process, because a new one spends most of its time importing pip.
+#[track_caller]
+pub fn pips(calls: &[Vec<String>]) -> Vec<Output> {
+    need_pip();
+    let mut python = Command::new("python3");
+    python.args(["-c", COPIES]);
+    leave_settings(&mut python);
+    let mut child = python
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let calls: Vec<Vec<&str>> = calls
+        .iter()
+        .map(|words| {
+            let words = words.iter().map(String::as_str);
+            OPTIONS.into_iter().chain(words).collect()
+        })
+        .collect();
+    let words = serde_json::to_vec(&calls).unwrap();
+    child.stdin.take().unwrap().write_all(&words).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    let ended: Vec<(i32, String, String)> = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(ended.len(), calls.len());
+    ended
+        .into_iter()
+        .map(|(status, stdout, stderr)| Output {
+            status: ExitStatus::from_raw(status),
+            stdout: stdout.into_bytes(),
+            stderr: stderr.into_bytes(),
+        })
+        .collect()
+}
+
+fn leave_settings(command: &mut Command) {
+    command.env("PIP_CONFIG_FILE", "/dev/null");
     for proxy in [
         "http_proxy",
         "HTTP_PROXY",
@@ -36,7 +108,6 @@ pub fn pip(words: &[&str]) -> Command {
         "all_proxy",
         "ALL_PROXY",
     ] {
-        pip.env_remove(proxy);
+        command.env_remove(proxy);
     }
-    pip
 }

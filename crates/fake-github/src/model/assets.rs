@@ -29,11 +29,7 @@ pub fn list(call: &ApiCall, repository: &StoredRepository) -> ApiReply {
     );
     let (part, link) = paging::page(assets, call.address, &url);
     let shaper = BodyBuilder::new(call.settings, repository, call.now_ms);
-    let body: Vec<_> = part
-        .into_iter()
-        .map(|asset| shaper.asset(real, asset))
-        .collect();
-    let mut reply = ApiReply::json(200, &body);
+    let mut reply = ApiReply::json(200, &shaper.assets(real, part));
     if let Some(link) = link {
         reply.set("link", &link);
     }

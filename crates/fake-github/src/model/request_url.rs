@@ -75,13 +75,16 @@ pub fn decode(text: &str, plus_is_space: bool) -> String {
 
 /// Percent-encodes everything except the unreserved characters (RFC 3986, section 2.3).
 pub fn encode(text: &str) -> String {
-    let one = |byte: u8| match byte {
-        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-            char::from(byte).to_string()
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                encoded.push(char::from(byte));
+            }
+            _ => encoded.push_str(&format!("%{byte:02X}")),
         }
-        _ => format!("%{byte:02X}"),
-    };
-    text.bytes().map(one).collect()
+    }
+    encoded
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! JSON bodies of releases, assets and repositories.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -230,6 +232,11 @@ impl<'a> BodyBuilder<'a> {
 
     /// Returns a release with its assets.
     pub fn release(&'a self, release: &'a StoredRelease) -> ReleaseBody<'a> {
+        self.listed(release, usize::MAX)
+    }
+
+    /// Returns a release as in a list, with at most this many assets.
+    pub fn listed(&'a self, release: &'a StoredRelease, most: usize) -> ReleaseBody<'a> {
         let (settings, name) = (self.settings, &self.repository.full_name);
         let url = format!("{}/repos/{name}/releases/{}", settings.api_base, release.id);
         let ball = |kind: &str| {
@@ -238,14 +245,14 @@ impl<'a> BodyBuilder<'a> {
                 settings.api_base, release.tag_name
             )
         };
-        let tag = shown_tag(release);
+        let tag = encode(&shown_tag(release));
         ReleaseBody {
             assets_url: format!("{url}/assets"),
             upload_url: format!(
                 "{}/repos/{name}/releases/{}/assets{{?name,label}}",
                 settings.uploads_base, release.id
             ),
-            html_url: format!("{}/{name}/releases/tag/{}", settings.web_base, encode(&tag)),
+            html_url: format!("{}/{name}/releases/tag/{tag}", settings.web_base),
             url,
             id: release.id,
             author: &self.user,
@@ -259,30 +266,40 @@ impl<'a> BodyBuilder<'a> {
             created_at: rfc3339(release.created_ms),
             updated_at: rfc3339(release.updated_ms),
             published_at: release.published_ms.map(rfc3339),
-            assets: release
-                .assets
-                .iter()
-                .map(|asset| self.of_tag(&tag, asset))
-                .collect(),
+            assets: self.of_tag(&tag, release.assets.iter().take(most)),
             tarball_url: (!release.draft).then(|| ball("tarball")),
             zipball_url: (!release.draft).then(|| ball("zipball")),
             body: release.body.as_deref(),
         }
     }
 
-    /// Returns a release as in a list, with at most this many assets.
-    pub fn listed(&'a self, release: &'a StoredRelease, most: usize) -> ReleaseBody<'a> {
-        let mut shape = self.release(release);
-        shape.assets.truncate(most);
-        shape
-    }
-
     /// Returns an asset of a release.
     pub fn asset(&'a self, of: &StoredRelease, asset: &'a StoredAsset) -> AssetBody<'a> {
-        self.of_tag(&shown_tag(of), asset)
+        self.with_tag(&encode(&shown_tag(of)), asset)
     }
 
-    fn of_tag(&'a self, tag: &str, asset: &'a StoredAsset) -> AssetBody<'a> {
+    /// Returns assets of a release.
+    pub fn assets(
+        &'a self,
+        of: &StoredRelease,
+        assets: impl IntoIterator<Item = &'a Arc<StoredAsset>>,
+    ) -> Vec<AssetBody<'a>> {
+        self.of_tag(&encode(&shown_tag(of)), assets)
+    }
+
+    fn of_tag(
+        &'a self,
+        tag: &str,
+        assets: impl IntoIterator<Item = &'a Arc<StoredAsset>>,
+    ) -> Vec<AssetBody<'a>> {
+        assets
+            .into_iter()
+            .map(|asset| self.with_tag(tag, asset))
+            .collect()
+    }
+
+    /// Returns an asset of a release whose tag is encoded.
+    fn with_tag(&'a self, tag: &str, asset: &'a StoredAsset) -> AssetBody<'a> {
         let (settings, name) = (self.settings, &self.repository.full_name);
         let is_told = asset.is_uploaded
             && !asset.hides_digest
@@ -317,9 +334,8 @@ impl<'a> BodyBuilder<'a> {
             created_at: rfc3339(asset.created_ms),
             updated_at: rfc3339(asset.updated_ms),
             browser_download_url: format!(
-                "{}/{name}/releases/download/{}/{}",
+                "{}/{name}/releases/download/{tag}/{}",
                 settings.web_base,
-                encode(tag),
                 encode(&asset.name)
             ),
         }
