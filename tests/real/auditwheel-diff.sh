@@ -44,9 +44,19 @@ if [ -z "$stories" ]; then
   make_stories it "${modules[@]}"
   make_stories proofs hostile_wheels
 fi
-step "compare the verdicts on the wheels of the stories"
-"$tools/bin/python" tests/real/auditwheel_stories.py --rock "$ROCK_MATRIX_BIN" --differences docs/auditwheel.md "$stories" "${modules[@]}" hostile_wheels
+# What auditwheel says of a wheel, and what gcc, pip and the loader make of one, is kept between runs.
+kept=$cache/auditwheel/answers
+compares() { PATH=$tools/bin:$PATH "$tools/bin/python" "$1" --rock "$ROCK_MATRIX_BIN" --differences docs/auditwheel.md --kept "$kept" "${@:2}"; }
 
+step "compare the verdicts on the wheels of the stories"
+compares tests/real/auditwheel_stories.py "$stories" "${modules[@]}" hostile_wheels
+
+# The wheels name the directory that they are made in, so it is one for all checkouts.
+made=$cache/auditwheel/made
+make_and_compare() {
+  rm -rf "$made"
+  mkdir -p "$made"
+  compares tests/real/auditwheel_diff.py --work "$made" "${public[@]}"
+}
 step "make wheels with gcc, and compare with auditwheel $(installed_version auditwheel)"
-PATH=$tools/bin:$PATH "$tools/bin/python" tests/real/auditwheel_diff.py --rock "$ROCK_MATRIX_BIN" \
-  --differences docs/auditwheel.md --work "$work" "${public[@]}"
+one_at_a_time auditwheel make_and_compare

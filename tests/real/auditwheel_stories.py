@@ -21,15 +21,26 @@ import zipfile
 
 import auditwheel.main
 
-from auditwheel_diff import KEYS, listed
+from auditwheel_diff import KEYS, kept_answers, listed
 
 # A wheel that unpacks to more is there to fill memory, and auditwheel unpacks it to disk.
 MOST_BYTES = 32 << 20
 MOST_SECONDS = 60
 
 
-def theirs(path):
-    """What auditwheel says: its document, or none."""
+def theirs(path, kept):
+    """What auditwheel says, or said in an earlier run: its document, or none."""
+    question = ["story", path.name, path.read_bytes()]
+    answer = kept.read(*question)
+    if answer is None:
+        answer, ends_itself = ask(path)
+        if ends_itself:
+            kept.keep(answer, *question)
+    return answer
+
+
+def ask(path):
+    """What auditwheel says: its document, or an empty one; and whether it ends by itself."""
     end, begin = os.pipe()
     child = os.fork()
     if child == 0:
@@ -46,9 +57,9 @@ def theirs(path):
     os.close(begin)
     with os.fdopen(end) as pipe:
         said = pipe.read()
-    os.waitpid(child, 0)
+    _, status = os.waitpid(child, 0)
     text = json.loads(said) if said else ""
-    return json.loads(text) if text.startswith("{") else {}
+    return json.loads(text) if text.startswith("{") else {}, status == 0
 
 
 def is_large(path):
@@ -59,18 +70,19 @@ def is_large(path):
         return False
 
 
-def both(rock, path):
+def both(rock, kept, path):
     """What both say of a wheel; nothing where it is too large."""
     if is_large(path):
         return None, {}
     ours = subprocess.run([rock, "wheel", "show", "--json=auditwheel", path], capture_output=True, text=True, check=False)
-    return ours, theirs(path)
+    return ours, theirs(path, kept)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rock", required=True, type=pathlib.Path)
     parser.add_argument("--differences", required=True, type=pathlib.Path)
+    parser.add_argument("--kept", required=True, type=pathlib.Path, help="where answers are kept between runs")
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("modules", nargs="+", help="modules of tests whose wheels are compared")
     options = parser.parse_args()
@@ -78,7 +90,7 @@ def main():
     counts, wrong, differed = collections.Counter(), [], set()
     paths = sorted(path for module in options.modules for path in options.folder.glob(f"{module}.*/*/*.whl"))
     with multiprocessing.get_context("fork").Pool() as pool:
-        told = pool.map(functools.partial(both, options.rock), paths, chunksize=8)
+        told = pool.map(functools.partial(both, options.rock, kept_answers(options.kept)), paths, chunksize=8)
     for path, (done, other) in zip(paths, told):
         story = path.parts[-3].split(".")[-1]
         if done is None:

@@ -20,7 +20,12 @@ published=(--published "$work/releases.json" --published "$work/rock-manifest.js
 mkdir -p "$work/shots" "$work/site"
 rock report page "${published[@]}" --title "ROCm wheels" --out "$work/site/index.html"
 rock index yank "${published[@]}" --out "$work/index" --quiet --apply 'flash-attn==2.8.3: broken' 'rmx-vecadd==2.8.2' 'rmx-vecadd==2.8.1'
-rock report page "${published[@]}" --withdrawn-in "$work/index" --out "$work/site/withdrawn.html"
+# `pick` reads all of them for each machine that it is asked about. Each eighth wheel: all versions, pairs, Pythons and
+# systems are among them.
+"$host_python" tests/real/finder_data.py "$work/few" 400 8
+few=(--published "$work/few/releases.json" --published "$work/few/rock-manifest.json")
+rock index yank "${few[@]}" --out "$work/few/index" --quiet --apply 'flash-attn==2.8.3: broken' 'flash-attn==2.8.2' 'rmx-vecadd==2.8.2' 'rmx-vecadd==2.8.1'
+rock report page "${few[@]}" --withdrawn-in "$work/few/index" --out "$work/site/withdrawn.html"
 echo '[]' >"$work/none.json"
 rock report page --published "$work/none.json" --quiet --out "$work/site/empty.html" || true
 serve "$work/site"

@@ -1,8 +1,9 @@
 """Made-up releases for the wheel finder: a list as GitHub gives it, and manifests that know the GPUs.
 
-    finder_data.py FOLDER COUNT
+    finder_data.py FOLDER COUNT [STEP]
 
-Writes FOLDER/releases.json and FOLDER/rock-manifest.json with COUNT wheels of two projects.
+Writes FOLDER/releases.json and FOLDER/rock-manifest.json with COUNT wheels of two projects: every one that there can be,
+or each STEP-th.
 """
 
 import hashlib
@@ -55,9 +56,9 @@ def asset(project, version, rocm, torch, backend, tags, tag):
 
 
 def main():
-    folder, count = pathlib.Path(sys.argv[1]), int(sys.argv[2])
+    folder, count, step = pathlib.Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 1
     releases, files = {}, []
-    for row in itertools.islice(rows(), count):
+    for row in itertools.islice(rows(), 0, count * step, step):
         tag = f"{row[0]}-{row[1]}"
         listed, manifest_row = asset(*row, tag)
         releases.setdefault(tag, []).append(listed)

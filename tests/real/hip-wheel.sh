@@ -58,12 +58,12 @@ members=$("$host_python" -m zipfile -l "$grafted")
 expect_match "the members" 'libs/libamdhip64-' "$members"
 said=$(rock wheel check --no-host-libs "$grafted" 2>&1)
 expect_match "what is said of it" 'R111 vendored-rocm' "$said"
-"$host_python" -m venv "$work/grafted-venv"
+fresh_environment "$work/grafted-venv"
 "$work/grafted-venv/bin/pip" install -q --no-deps --no-index "$grafted"
 LD_BIND_NOW=1 "$work/grafted-venv/bin/python" -c 'import rmx_vecadd'
 
 step "it imports, and says that there is no device"
-"$host_python" -m venv "$work/venv"
+fresh_environment "$work/venv"
 "$work/venv/bin/pip" install -q --no-deps --no-index "$wheel"
 answer=$("$work/venv/bin/python" - <<'PY'
 import rmx_vecadd

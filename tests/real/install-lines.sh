@@ -49,39 +49,27 @@ types_line() {
     uv) PATH=$tools/bin:$PATH VIRTUAL_ENV=$2 UV_CACHE_DIR=$work/uv-cache bash -c "uv $3 -q --no-config" ;;
   esac
 }
-# `imports ENVIRONMENT`: with what the pages say is to be set; without it, it must fail. Both in copies of one process, which
-# has imported torch.
+# `imports ENVIRONMENT`: with what the pages say is to be set; without it, it must fail. Both in copies of a process that has
+# imported torch. Another one starts where the files of torch are others: environments have the same path, and most have
+# links to the same files.
 imports() {
-  (cd "$work" && "$1/bin/python" - "${settings[@]}" <<'PY'
-import importlib.metadata
-import os
-import sys
-
-import torch
-
-
-def succeeds(settings):
-    child = os.fork()
-    if child:
-        return os.waitpid(child, 0)[1] == 0
-    os.environ.update(setting.split("=", 1) for setting in settings)
-    if not settings:
-        # It is meant to fail.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-    import einops
-    import flash_attn
-
-    os._exit(0)
-
-
-settings = sys.argv[1:]
-if succeeds([]):
-    sys.exit(f"flash_attn imports without {settings}, so the pages ask for too much")
-if not succeeds(settings):
-    sys.exit("flash_attn does not import")
-print("      imports with torch", torch.__version__, "as", importlib.metadata.version("flash-attn"))
-PY
-  ) || fail "the import of flash_attn; see above"
+  local files answer
+  files=$(find "$1"/lib/python3*/site-packages -type f '(' -path '*/site-packages/torch/*' -o -path '*/site-packages/triton/*' ')' \
+    ! -name '*.pyc' -printf '%i %p\n' | sort | sha256sum)
+  if [ "$files" != "${imported:-}" ]; then
+    [ -z "${imported:-}" ] || end_importer
+    coproc importer { cd "$work" && "$1/bin/python" "$repo/tests/real/import_again.py" "${settings[@]}"; }
+    imported=$files
+  fi
+  say "" >&"${importer[1]}"
+  read -r answer <&"${importer[0]}" || answer='torch does not import'
+  [[ $answer == 'imports with torch '* ]] || fail "the import of flash_attn: $answer; see above"
+  note "$answer"
+}
+end_importer() {
+  local process=$importer_PID
+  eval "exec ${importer[1]}>&-"
+  wait "$process" || true
 }
 
 while read -r line; do
@@ -117,4 +105,5 @@ while read -r line; do
   done
   tools_from_nothing=(uv)
 done < <(grep '^pip install torch==' "$work/lines.txt")
+end_importer
 rm -rf "$work/official" "$work/venv" "$work/uv-cache" "$work/pycache"

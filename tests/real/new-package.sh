@@ -27,7 +27,7 @@ said=$(rock build --all --matrix xerv-crayon.yaml --matrix matrix.yaml --continu
 if [[ $said == *"kernels: done"* ]]; then fail "the kernels were compiled again: $said"; fi
 
 step "pip installs it, its kernels load and say that there is no device"
-"$host_python" -m venv --system-site-packages "$work/venv"
+fresh_environment --system-site-packages "$work/venv"
 "$work/venv/bin/pip" install -q --no-deps --no-index "$wheel"
 answer=$("$work/venv/bin/python" -c 'from crayon.c_ext import crayon_rocm; print(crayon_rocm.get_hardware_info())')
 [ -e /dev/kfd ] || expect_match "get_hardware_info()" 'Device Not Found' "$answer"

@@ -17,7 +17,7 @@ published_release
 serve "$work/release"
 for folder in "${!labels_by_folder[@]}"; do
   step "pip installs flash-attn from $folder"
-  "$host_python" -m venv "$work/$folder"
+  fresh_environment "$work/$folder"
   pip=$work/$folder/bin/pip
   "$pip" install -q --isolated --no-deps --no-cache-dir --index-url "$served/simple/$folder/" flash-attn
   found=$("$pip" show flash-attn | sed -n 's/^Version: //p')

@@ -24,7 +24,7 @@ rock wheel verify "$wheel"
 rock wheel show "$wheel"
 
 step "install it with pip"
-"$host_python" -m venv "$work/pip"
+fresh_environment "$work/pip"
 "$work/pip/bin/pip" install -q --disable-pip-version-check --no-index "$wheel"
 expect_equal "what pip installed" "$version" "$("$work/pip/bin/rock-matrix" --version)"
 "$work/pip/bin/rock-matrix" check matrices/flash-attn.yaml

@@ -95,7 +95,7 @@ module two 42 ';'
 eval "${command/#rock-matrix/rock}"
 expect_equal "the times of the objects" "$before" "$(times)"
 wheel=$(echo dist/*.whl)
-"$host_python" -m venv "$work/venv"
+fresh_environment "$work/venv"
 "$work/venv/bin/pip" install -q --no-deps --no-index "$wheel"
 said=$("$work/venv/bin/python" -c 'import resume_demo; print(resume_demo.one(), resume_demo.two())')
 expect_equal "the answers" "41 42" "$said"

@@ -136,7 +136,7 @@ by_uv() { uv install --no-cache --no-build-isolation --default-index "$index" "$
 
 for installer in pip uv; do
   step "$installer installs them by name, and they answer"
-  "$host_python" -m venv "$work/$installer"
+  fresh_environment "$work/$installer"
   bin=$work/$installer/bin
   "$installer" install 'setuptools>=70.2,<81' wheel || skip "no setuptools from PyPI"
   "by_$installer" 'rocm[libraries,devel,profiler]'

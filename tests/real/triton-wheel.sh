@@ -12,7 +12,7 @@ wheel=$work/dist/$triton_wheel_name
 
 step "verify it with our command, and read it with pip"
 rock wheel verify "$wheel"
-"$host_python" -m venv --system-site-packages "$work/venv"
+fresh_environment --system-site-packages "$work/venv"
 "$work/venv/bin/pip" install -q --no-deps --no-index "$wheel"
 shown=$("$work/venv/bin/pip" show flash-attn)
 expect_match "pip show" 'Version: 2\.7\.4\.post1\+rocm62torch2\.5triton' "$shown"

@@ -1,6 +1,8 @@
 """Compares the verdict of `wheel verify` on each vector with those of pip and uv, and the files that these install."""
 
 import contextlib
+import hashlib
+import importlib.metadata
 import multiprocessing
 import os
 import signal
@@ -12,12 +14,15 @@ from pathlib import Path
 # pip starts a process of its own for every wheel otherwise, which takes most of the time.
 from pip._internal.cli.main import main as pip_main
 from pip._internal.commands import install  # noqa: F401
+
+from kept_answers import KeptAnswers
 from wheel_vectors import vectors
 
-rock, python, uv, work, served = sys.argv[1:]
+rock, python, uv, work, served, kept = sys.argv[1:]
 NAME = "demo-1.0-py3-none-any.whl"
 MOST_SECONDS = 60
 work = Path(work)
+kept = KeptAnswers(kept, [f"{name} {importlib.metadata.version(name)}" for name in ("pip", "uv")])
 
 
 def run(*command):
@@ -46,16 +51,29 @@ def run_pip(*arguments):
 
 
 def installed(folder):
-    """Files by path, without what installers write themselves."""
+    """Digests of files by path, without what installers write themselves."""
     own = (".lock", "RECORD", "INSTALLER", "REQUESTED", "direct_url.json", "uv_cache.json")
     # Programs name the environment that they are in, headers lie elsewhere for each.
     files = {path.relative_to(folder): path for path in folder.rglob("*") if path.is_file()}
-    return {str(name): path.read_bytes() for name, path in files.items() if name.name not in own and "bin" not in name.parts and "include" not in name.parts and name.suffix != ".pyc"}
+    return {str(name): hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items() if name.name not in own and "bin" not in name.parts and "include" not in name.parts and name.suffix != ".pyc"}
 
 
 def library(folder):
     found = installed(folder)
     return {name.split("site-packages/")[-1]: content for name, content in found.items()}
+
+
+def installed_by_all(number, wheel):
+    """Returns exit code and output of each installer, and the files that each has installed."""
+    targets = {peer: work / "installed" / f"{number:03}-{peer}" for peer in ("pip", "uv", "uv-streamed")}
+    pip = ["install", "-q", "--no-index", "--no-cache-dir", "--disable-pip-version-check", "--ignore-installed"]
+    fast = [uv, "pip", "install", "-q", "--no-config", "--no-cache", "--python", python]
+    answers = {
+        "pip": run_pip(*pip, "--prefix", str(targets["pip"]), str(wheel)),
+        "uv": run(*fast, "--no-index", "--prefix", str(targets["uv"]), str(wheel)),
+        "uv-streamed": run(*fast, "--no-index", "--prefix", str(targets["uv-streamed"]), f"demo @ {served}/{number:03}/{NAME}"),
+    }
+    return answers, [library(target) for target in targets.values()]
 
 
 def judge(job):
@@ -70,14 +88,10 @@ def judge(job):
     refused = code == 1 and "error[" in said
     if code not in (0, 1):
         problems.append(f"{vector.name}: wheel verify exits with {code}: {said}")
-    targets = {peer: work / "installed" / f"{number:03}-{peer}" for peer in ("pip", "uv", "uv-streamed")}
-    pip = ["install", "-q", "--no-index", "--no-cache-dir", "--disable-pip-version-check", "--ignore-installed"]
-    fast = [uv, "pip", "install", "-q", "--no-config", "--no-cache", "--python", python]
-    answers = {
-        "pip": run_pip(*pip, "--prefix", str(targets["pip"]), str(wheel)),
-        "uv": run(*fast, "--no-index", "--prefix", str(targets["uv"]), str(wheel)),
-        "uv-streamed": run(*fast, "--no-index", "--prefix", str(targets["uv-streamed"]), f"demo @ {served}/{number:03}/{NAME}"),
-    }
+    question = [NAME, wheel.read_bytes(), Path(__file__).read_bytes()]
+    found = kept.read(*question)
+    is_kept = found is not None
+    answers, trees = found or installed_by_all(number, wheel)
     refusing = [peer for peer, (code, _) in answers.items() if code != 0]
     if refusing and not refused:
         problems.append(f"{vector.name}: {', '.join(refusing)} refuses it, and wheel verify does not: {answers[refusing[0]][1]}")
@@ -86,9 +100,11 @@ def judge(job):
     if refused and not refusing and not vector.why:
         problems.append(f"{vector.name}: only wheel verify refuses it, without a reason")
     if not refused and not refusing:
-        trees = [library(target) for target in targets.values()]
         if any(tree != trees[0] for tree in trees):
             problems.append(f"{vector.name}: pip and uv install {[sorted(tree) for tree in trees]}")
+    # Where something is wrong, all of it is done again in the next run.
+    if not problems and not is_kept:
+        kept.keep([answers, trees], *question)
     line = f"{vector.name}: {'refused' if refused else 'taken'} here; {', '.join(refusing) or 'none'} of the installers"
     return line, refused, bool(refusing), problems
 
