@@ -81,7 +81,8 @@ fn options(command: &clap::Command) -> BTreeSet<String> {
 fn words(command: &str) -> Vec<String> {
     let command = command
         .replace("{engine}", "docker")
-        .replace("TARGET", "gfx942");
+        .replace("TARGET", "gfx942")
+        .replace("NAME", "name");
     let command = regex::Regex::new(r"\{[^{}]*\}|…")
         .unwrap()
         .replace_all(&command, "x")
