@@ -33,6 +33,8 @@ pub struct Compat {
     claims: LazyTables<ClaimTables>,
     /// Symbols of torch by name, indexed on first use.
     pub(super) torch_symbols: OnceLock<TorchSymbols>,
+    /// The ROCm versions of the tables `rocm` and `torch`, parsed on first use.
+    rocm_versions: OnceLock<Vec<RocmVersion>>,
     /// Versions in the core tables, parsed on first use.
     parsed: OnceLock<ParsedVersions>,
 }
@@ -66,6 +68,7 @@ impl Compat {
             recipes: LazyTables::embedded(encoded_tables!("recipes")),
             claims: LazyTables::embedded(encoded_tables!("claims")),
             torch_symbols: OnceLock::new(),
+            rocm_versions: OnceLock::new(),
             parsed: OnceLock::new(),
         }
     }
@@ -85,6 +88,7 @@ impl Compat {
             recipes: LazyTables::loaded(RecipeTables::take_from(tables)),
             claims: LazyTables::loaded(ClaimTables::take_from(tables)),
             torch_symbols: OnceLock::new(),
+            rocm_versions: OnceLock::new(),
             parsed: OnceLock::new(),
         }
     }
@@ -278,15 +282,18 @@ impl Compat {
 
     /// Returns the ROCm versions of the tables `rocm` and `torch`, sorted and without duplicates.
     pub fn rocm_versions(&self) -> Vec<RocmVersion> {
-        let listed = self.core.rocm.iter().map(|row| &row.rocm);
-        let indexes = self.core.torch.iter().flat_map(|row| &row.rocm_index);
-        let mut versions: Vec<RocmVersion> = listed
-            .chain(indexes)
-            .filter_map(|text| text.parse().ok())
-            .collect();
-        versions.sort();
-        versions.dedup();
-        versions
+        let versions = self.rocm_versions.get_or_init(|| {
+            let listed = self.core.rocm.iter().map(|row| &row.rocm);
+            let indexes = self.core.torch.iter().flat_map(|row| &row.rocm_index);
+            let mut versions: Vec<RocmVersion> = listed
+                .chain(indexes)
+                .filter_map(|text| text.parse().ok())
+                .collect();
+            versions.sort();
+            versions.dedup();
+            versions
+        });
+        versions.clone()
     }
 
     /// Returns the runner pool with this name.

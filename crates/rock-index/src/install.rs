@@ -1,6 +1,6 @@
 //! Commands that install the projects of an index.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::{FileKind, IndexFile, IndexFolder};
 use rock_compat::{Compat, TorchWheel};
@@ -63,18 +63,24 @@ pub fn backend_releases(
     compat: &Compat,
 ) -> Vec<BackendRelease> {
     let known = compat.rocm_versions();
+    // Most files of a directory have one of a few labels.
+    let mut backends: HashMap<&str, Option<Option<String>>> = HashMap::new();
     let mut newest: BTreeMap<Option<String>, &IndexFile> = BTreeMap::new();
     for file in files {
         let FileKind::Wheel(wheel) = &file.kind else {
             continue;
         };
-        let parts = wheel
-            .label()
-            .and_then(|label| LabelParts::parse(&label, &known).ok());
-        let Some(parts) = parts.map(|parsed| parsed.parts) else {
+        let Some(local) = wheel.version().local() else {
             continue;
         };
-        let place = newest.entry(parts.backend).or_insert(file);
+        let backend = backends.entry(local).or_insert_with(|| {
+            let parsed = LabelParts::parse(&wheel.label()?, &known).ok()?;
+            Some(parsed.parts.backend)
+        });
+        let Some(backend) = backend else {
+            continue;
+        };
+        let place = newest.entry(backend.clone()).or_insert(file);
         if place.version <= file.version {
             *place = file;
         }
