@@ -101,7 +101,7 @@ pub(super) struct Args {
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     out: Option<PathBuf>,
     /// Fail if there are no jobs
-    #[arg(long, help_heading = "Limits")]
+    #[arg(long, help_heading = "Output")]
     fail_empty: bool,
     /// Split the plan into matrices of at most this many jobs
     #[arg(
