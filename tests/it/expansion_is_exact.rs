@@ -79,6 +79,22 @@ fn legal(compat: &Compat, cell: &[(&str, &str)], exclude: &[Vec<(&str, &str)>]) 
         && !excluded
 }
 
+/// Whether the facts do not know the torch of a cell with its ROCm or Python.
+fn unknown(compat: &Compat, cell: &[(&str, &str)]) -> bool {
+    let get = |axis: &str| cell.iter().find(|(name, _)| *name == axis).unwrap().1;
+    let (torch, rocm, python): (Version, RocmVersion, PythonVersion) = (
+        get("torch").parse().unwrap(),
+        get("rocm").parse().unwrap(),
+        get("python").parse().unwrap(),
+    );
+    [
+        compat.torch_rocm_support(&torch, &rocm),
+        compat.torch_python_support(&torch, python),
+    ]
+    .iter()
+    .any(|support| matches!(support, Support::Unknown(_)))
+}
+
 fn some_of(values: &'static [&'static str]) -> impl Strategy<Value = Vec<&'static str>> {
     proptest::sample::subsequence(values, 1..=values.len().min(4)).prop_shuffle()
 }
@@ -116,13 +132,51 @@ proptest! {
         }
         let expected: Vec<Vec<(&str, &str)>> = cells.iter().filter(|cell| legal(&compat, cell, &exclude)).cloned().collect();
         let found: Vec<Vec<(String, String)>> =
-            expansion.legs.iter().map(|&leg| expansion.universe.texts(leg).into_iter().collect()).collect();
+            expansion.legs.iter().map(|&leg| expansion.space.texts(leg).into_iter().collect()).collect();
         let found: Vec<Vec<(&str, &str)>> =
             found.iter().map(|cell| cell.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect()).collect();
         prop_assert_eq!(&found, &expected, "the legs stand in the order of the file");
         prop_assert_eq!(found.iter().collect::<BTreeSet<_>>().len(), found.len());
         let excluded: u64 = expansion.excluded.iter().map(|row| row.count).sum();
         prop_assert_eq!(excluded + found.len() as u64, cells.len() as u64, "no cell is lost or counted twice");
+    }
+
+    /// A combination that the facts do not know is reported if a cell is left that nothing excludes.
+    #[test]
+    fn an_unknown_combination_is_reported_unless_all_its_cells_are_excluded(
+        package in some_of(&["2.7.4", "2.8.3"]),
+        python in some_of(&["3.8", "3.10", "3.12"]),
+        torch in some_of(&["2.5.1", "2.6.0", "2.99.0"]),
+        rocm in some_of(&["6.1", "6.2", "6.2.9"]),
+        backend in some_of(&["ck", "triton"]),
+        excludes in proptest::collection::vec((0_usize..5, 0_usize..5, 0_usize..4, 0_usize..4), 0..4),
+        strict in any::<bool>(),
+    ) {
+        let axes = [("flash-attn", package), ("python", python), ("torch", torch), ("rocm", rocm), ("backend", backend)];
+        let exclude: Vec<Vec<(&str, &str)>> = excludes
+            .iter()
+            .map(|&(a, b, x, y)| {
+                let pick = |axis: usize, value: usize| (axes[axis].0, axes[axis].1[value % axes[axis].1.len()]);
+                if a == b { vec![pick(a, x)] } else { vec![pick(a, x), pick(b, y)] }
+            })
+            .collect();
+        let mode = if strict { "unknown: strict" } else { "unknown: lenient" };
+        let (config, profile) = read(&matrix(&axes, &exclude).replace("unknown: lenient", mode));
+        let compat = Compat::embedded();
+        let mut sink = Sink::new();
+        let expansion = expand(&config, &profile, &compat, &CellSelection::default(), &mut sink).unwrap();
+
+        let mut cells: Vec<Vec<(&str, &str)>> = vec![Vec::new()];
+        for (name, values) in &axes {
+            cells = cells.iter().flat_map(|cell| values.iter().map(move |value| [cell.as_slice(), &[(*name, *value)]].concat())).collect();
+        }
+        let left: Vec<&Vec<(&str, &str)>> = cells.iter().filter(|cell| legal(&compat, cell, &exclude)).collect();
+        let unknown = left.iter().filter(|cell| unknown(&compat, cell)).count();
+        let reported = sink.finish().iter().any(|found| found.code.id == "P009");
+        prop_assert_eq!(reported, unknown > 0);
+        prop_assert_eq!(expansion.legs.len(), left.len() - if strict { unknown } else { 0 });
+        let excluded: u64 = expansion.excluded.iter().map(|row| row.count).sum();
+        prop_assert_eq!(excluded + expansion.legs.len() as u64, cells.len() as u64);
     }
 
     /// Each job once under an id of its own, in the order of the file, and nothing in a
@@ -207,7 +261,7 @@ fn a_prefix_that_is_ruled_out_costs_one_step() {
         ("backend", vec!["ck"]),
     ];
     let (config, profile) = read(&matrix(&axes, &[]));
-    assert_eq!(AxisSpace::new(&config).unwrap().raw(), 10_000_000);
+    assert_eq!(AxisSpace::new(&config).unwrap().cell_count(), 10_000_000);
     let all = CellSelection::default();
     let compat = Compat::embedded();
     let expansion = expand(&config, &profile, &compat, &all, &mut Sink::new()).unwrap();

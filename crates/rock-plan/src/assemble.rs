@@ -284,26 +284,26 @@ pub fn plan(
     }
     let labels = LabelFactory::new(
         compat,
-        expanded.iter().map(|(_, _, expansion)| &expansion.universe),
+        expanded.iter().map(|(_, _, expansion)| &expansion.space),
     );
     let mut groups = Vec::new();
     for (config, profile, expansion) in expanded {
         let drafting = GroupDrafter::new(
             &config,
             &profile,
-            &expansion.universe,
+            &expansion.space,
             compat,
             &labels,
             options,
         );
-        let shared = SharedValues::of(&config, &profile, &expansion.universe, compat);
+        let shared = SharedValues::of(&config, &profile, &expansion.space, compat);
         let selected = drafting.selected(&expansion.legs);
         let (drafts, shared, refused) = drafting.all(shared, &selected, sink);
         let refused_legs: u64 = refused.iter().map(|row| row.count).sum();
         let legs = expansion.legs.len() as u64 - refused_legs;
         let legs_with_jobs = selected.len() as u64 - refused_legs;
         let shared_legs = legs_with_jobs.saturating_sub(drafts.len() as u64);
-        let universe = expansion.universe;
+        let universe = expansion.space;
         let excluded = expansion.excluded.into_iter().chain(refused).collect();
         groups.push(PlanGroup {
             config,
@@ -311,7 +311,7 @@ pub fn plan(
             universe,
             excluded,
             skipped: Vec::new(),
-            raw: expansion.raw,
+            raw: expansion.cell_count,
             legs,
             shared_legs,
             selected_from: (!options.selection.is_empty()).then_some(SelectedFrom::Planned),

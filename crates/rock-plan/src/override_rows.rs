@@ -1,7 +1,7 @@
 //! The overrides that `rows` and `include` make for the cells that they match.
 
 use crate::config::{CellRow, MatrixConfig, RowOverrides};
-use crate::matrix::{AxisSpace, CellRank, PartialCells};
+use crate::matrix::{AxisSpace, AxisValueIndex, CellRank, PartialCells};
 
 /// The rows that override something.
 #[derive(Debug)]
@@ -30,9 +30,10 @@ impl<'a> OverrideRows<'a> {
         let changing = |(path, row): (String, &'a CellRow)| {
             let value = |(name, value): (&String, &crate::config::AxisValue)| {
                 let axis = position(name)?;
-                Some((axis, universe.axes()[axis].index_of(&value.text)?))
+                let value = universe.axes()[axis].index_of(&value.text)?;
+                Some(AxisValueIndex { axis, value })
             };
-            let cell: Vec<(usize, usize)> = row.axes.iter().map(value).collect::<Option<_>>()?;
+            let cell: Vec<AxisValueIndex> = row.axes.iter().map(value).collect::<Option<_>>()?;
             Some((
                 cell,
                 OverrideRow {

@@ -98,7 +98,9 @@ pub const UNKNOWN_COMBINATION: Code = Code::error(
     "unknown-combination",
     "The compatibility data does not cover this combination, so it is not known whether it \
      works.\n\nWith `unknown: strict` (the default) the plan fails, so that a typo does not start \
-     a build of hours. With `unknown: lenient` the cells are kept with a warning. `rock-matrix \
+     a build of hours. With `unknown: lenient` the cells are kept with a warning. Cells that \
+     another rule or an entry of `exclude` excludes are not reported, so add the combination to \
+     `exclude` if it is not needed: `exclude: [{torch: \"2.99.0\", rocm: \"7.2\"}]`. `rock-matrix \
      compat refresh --help` explains how to add new releases to the data.",
 );
 /// No gfx target is left.

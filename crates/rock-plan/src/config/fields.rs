@@ -176,7 +176,7 @@ pub(super) const MATRIX: RecordShape = RecordShape {
             Shape::Word(Strictness::WORDS),
             "strict",
             "What to do with combinations of torch, ROCm and Python that the compatibility data \
-             does not cover: fail, or keep them with a warning.",
+             does not cover: fail, or keep them with a warning. Excluded cells are not reported.",
         ),
         optional(
             "free-threaded",

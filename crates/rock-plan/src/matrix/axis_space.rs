@@ -35,7 +35,23 @@ pub struct AxisColumn {
 
 /// The rank of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CellRank(pub u64);
+pub struct CellRank(u64);
+
+impl CellRank {
+    /// Returns the cell with a rank, the sum of [`AxisSpace::weight`] over its values.
+    pub(super) fn new(rank: u64) -> Self {
+        Self(rank)
+    }
+}
+
+/// A value of an axis, by the axis's position and the value's index on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AxisValueIndex {
+    /// The position of the axis.
+    pub axis: usize,
+    /// The index into the values of the axis.
+    pub value: usize,
+}
 
 /// The number of cells exceeds 64 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -89,7 +105,7 @@ impl AxisSpace {
     }
 
     /// Returns the number of cells of the product; 0 without axes.
-    pub fn raw(&self) -> u64 {
+    pub fn cell_count(&self) -> u64 {
         if self.axes.iter().all(|column| column.product == 0) {
             return 0;
         }
@@ -109,12 +125,6 @@ impl AxisSpace {
     /// Returns a cell's value on an axis, or `None` if the cell does not name the axis.
     pub fn value(&self, cell: CellRank, axis: usize) -> Option<&AxisValue> {
         self.axes[axis].values[self.index(cell, axis)].as_ref()
-    }
-
-    /// Returns a cell's value on the axis with this role.
-    pub fn word(&self, cell: CellRank, role: AxisRole) -> Option<&ParsedValue> {
-        self.value(cell, self.position(role)?)
-            .map(|value| &value.value)
     }
 
     /// Returns the amount that a value index on an axis adds to the rank.

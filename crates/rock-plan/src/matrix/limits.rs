@@ -7,7 +7,7 @@ pub(super) const MOST_LEGS: usize = 10_000_000;
 /// seconds.
 pub(super) const MOST_STEPS: u64 = 1_000_000_000;
 /// Maximum number of value combinations that a rule evaluates against the compatibility data, such
-/// as torch and ROCm. Each may have a finding of a few hundred bytes.
+/// as torch and ROCm. Each of them may have a finding, which takes a few hundred bytes.
 pub(super) const MOST_COMBINATIONS: usize = 100_000;
 /// Maximum number of combinations for which an exclude rule stores an answer (4 bytes each) for
 /// every combination; beyond it, only the excluded ones are stored.

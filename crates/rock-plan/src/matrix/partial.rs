@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::axis_space::{AxisSpace, CellRank};
+use super::axis_space::{AxisSpace, AxisValueIndex, CellRank};
 
 /// Partial cells grouped by the axes that they name, so that a cell is not compared with each of
 /// them.
@@ -20,13 +20,13 @@ struct PartialGroup {
 }
 
 impl PartialCells {
-    /// Collects partial cells, each a list of axis positions and value indexes, and numbers them in
-    /// this order.
-    pub fn new(cells: impl Iterator<Item = Vec<(usize, usize)>>) -> Self {
+    /// Collects partial cells, each a list of values, and numbers them in this order.
+    pub fn new(cells: impl Iterator<Item = Vec<AxisValueIndex>>) -> Self {
         let (mut groups, mut positions) = (Vec::<PartialGroup>::new(), HashMap::new());
         for (number, mut cell) in cells.enumerate() {
             cell.sort_unstable();
-            let (axes, values): (Vec<usize>, Vec<usize>) = cell.into_iter().unzip();
+            let (axes, values): (Vec<usize>, Vec<usize>) =
+                cell.iter().map(|at| (at.axis, at.value)).unzip();
             let position = *positions.entry(axes.clone()).or_insert_with(|| {
                 groups.push(PartialGroup {
                     axes,
@@ -44,12 +44,12 @@ impl PartialCells {
     }
 
     /// Returns the numbers of the partial cells that a cell matches, in ascending order.
-    pub fn matching(&self, universe: &AxisSpace, cell: CellRank) -> Vec<usize> {
+    pub fn matching(&self, space: &AxisSpace, cell: CellRank) -> Vec<usize> {
         let in_group = |group: &PartialGroup| {
             let values: Vec<usize> = group
                 .axes
                 .iter()
-                .map(|axis| universe.index(cell, *axis))
+                .map(|axis| space.index(cell, *axis))
                 .collect();
             group.by_values.get(&values).cloned().unwrap_or_default()
         };

@@ -1,415 +1,307 @@
-//! The rules that exclude cells: compatibility data, policies and the user's excludes, each with
-//! the axes that it reads.
+//! The rules that exclude cells or warn about them: compatibility data, policies and the user's
+//! excludes, each with the axes that it reads.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-
-use indexmap::IndexMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::axis_space::AxisSpace;
-use super::limits::{MOST_COMBINATIONS, MOST_PLACES};
+use super::cell_rule::{CellRule, Finding, RuleEffect};
+use super::user_excludes::user_excludes;
 use super::walk::TooLarge;
 use crate::codes::plan as codes;
 use crate::config::{
     AxisRole, AxisValue, ExcludeEntry, MatrixConfig, ParsedValue, PythonFrom, RecipeProfile,
-    RocmPolicy, TorchFrom,
+    RocmPolicy, Strictness, TorchFrom,
 };
 use rock_compat::{Compat, ImportQuery, Support, SupportReason};
 use rock_diagnostic::Code;
-use rock_names::{PackageVersion, PythonVersion, RocmVersion, Version};
+use rock_names::{PythonVersion, RocmVersion, Version};
 
-/// A rule with its answers for every combination of the axes that it reads.
-#[derive(Debug)]
-pub(super) struct ExclusionRule {
-    /// Positions of the axes that it reads.
-    pub(super) axes: Vec<usize>,
-    /// Answers by mixed-radix number of the value indexes on `axes`; 0 means that nothing was
-    /// found.
-    answers: RuleAnswers,
-    /// The findings; answer `n` refers to `findings[n - 1]`.
-    findings: Vec<RuleFinding>,
-    /// Number of values of each axis.
-    sizes: Vec<usize>,
+/// A rule, or `None` if it does not apply to the matrix file or finds nothing.
+type RuleResult = Result<Option<CellRule>, TooLarge>;
+
+/// The inputs of the rules.
+#[derive(Clone, Copy)]
+struct RuleInputs<'a> {
+    config: &'a MatrixConfig,
+    space: &'a AxisSpace,
+    profile: &'a RecipeProfile,
+    compat: &'a Compat,
 }
 
-/// Answers by number.
-#[derive(Debug)]
-enum RuleAnswers {
-    /// One answer for every number.
-    All(Vec<u32>),
-    /// Only nonzero answers: a few excludes over long axes would not fit otherwise.
-    Few(HashMap<usize, u32>),
-}
-
-/// The reason why the cells with these values are excluded or doubtful.
-#[derive(Debug, Clone)]
-pub(super) struct RuleFinding {
-    /// The rule's code.
-    pub(super) code: &'static Code,
-    /// The reason, its hint and its source.
-    pub(super) because: SupportReason,
-    /// The effect on the cells.
-    pub(super) effect: RuleEffect,
-    /// The values that it applies to: axis positions and value indexes.
-    pub(super) values: Vec<(usize, usize)>,
-}
-
-/// The effect of a finding on cells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum RuleEffect {
-    /// The cells are excluded.
-    Exclude,
-    /// The cells are excluded, and the plan fails.
-    Fail,
-    /// The cells are legs, with a warning.
-    Warn,
-    /// The cells are legs, with a note.
-    Note,
-}
-
-impl RuleEffect {
-    /// Whether the cells are excluded.
-    pub(super) fn leaves_out(self) -> bool {
-        matches!(self, Self::Exclude | Self::Fail)
-    }
-}
-
-impl ExclusionRule {
-    /// Returns the number of the finding for these value indexes (one per axis of the universe), if
-    /// any.
-    #[inline]
-    pub(super) fn ask(&self, indexes: &[usize]) -> Option<usize> {
-        let at = self
-            .axes
-            .iter()
-            .zip(&self.sizes)
-            .fold(0, |at, (&axis, size)| at * size + indexes[axis]);
-        let answer = match &self.answers {
-            RuleAnswers::All(answers) => answers[at],
-            RuleAnswers::Few(answers) => answers.get(&at).copied().unwrap_or(0),
+impl<'a> RuleInputs<'a> {
+    /// Returns the finding of an answer of the compatibility data: `code` if the combination is
+    /// unsupported, and P009 if it is unknown.
+    fn finding(&self, code: &'static Code, support: Support) -> Option<Finding> {
+        let (code, reason, effect) = match support {
+            Support::Supported { .. } => return None,
+            Support::Unsupported(reason) => (code, reason, RuleEffect::Exclude),
+            Support::Unknown(reason) => {
+                let effect = match self.config.unknown {
+                    Strictness::Strict => RuleEffect::Fail,
+                    Strictness::Lenient => RuleEffect::Warn,
+                };
+                (&codes::UNKNOWN_COMBINATION, reason, effect)
+            }
         };
-        answer.checked_sub(1).map(|n| n as usize)
-    }
-
-    /// Returns all findings, in the order of the values.
-    pub(super) fn findings(&self) -> &[RuleFinding] {
-        &self.findings
-    }
-
-    /// Calls `judge` for every combination of values on `axes`; skips combinations with absent
-    /// values.
-    ///
-    /// # Errors
-    /// If there are too many combinations.
-    fn tabulate(
-        universe: &AxisSpace,
-        axes: Vec<usize>,
-        mut judge: impl FnMut(&[&ParsedValue]) -> Option<(&'static Code, SupportReason, RuleEffect)>,
-    ) -> Result<Self, TooLarge> {
-        let count = Self::combinations(universe, &axes)?;
-        let sizes: Vec<usize> = axes
-            .iter()
-            .map(|&axis| universe.axes()[axis].values.len())
-            .collect();
-        let (mut answers, mut findings) = (vec![0_u32; count], Vec::new());
-        let mut indexes = vec![0; axes.len()];
-        for answer in &mut answers {
-            let words: Option<Vec<&ParsedValue>> = axes
-                .iter()
-                .zip(&indexes)
-                .map(|(&axis, &index): (&usize, &usize)| {
-                    universe.axes()[axis].values[index]
-                        .as_ref()
-                        .map(|v| &v.value)
-                })
-                .collect();
-            if let Some((code, because, effect)) = words.and_then(|words| judge(&words)) {
-                let values = axes.iter().copied().zip(indexes.iter().copied()).collect();
-                findings.push(RuleFinding {
-                    code,
-                    because,
-                    effect,
-                    values,
-                });
-                *answer = u32::try_from(findings.len()).unwrap_or(u32::MAX);
-            }
-            for (index, size) in indexes.iter_mut().zip(&sizes).rev() {
-                *index += 1;
-                if *index < *size {
-                    break;
-                }
-                *index = 0;
-            }
-        }
-        Ok(Self {
-            axes,
-            answers: RuleAnswers::All(answers),
-            findings,
-            sizes,
+        Some(Finding {
+            code,
+            reason,
+            effect,
         })
     }
 
-    /// Returns the number of value combinations of these axes.
-    fn combinations(universe: &AxisSpace, axes: &[usize]) -> Result<usize, TooLarge> {
-        let count = axes
-            .iter()
-            .map(|&axis| universe.axes()[axis].values.len())
-            .product();
-        if count > MOST_COMBINATIONS {
-            Err(TooLarge::Facts)
-        } else {
-            Ok(count)
-        }
+    fn has_axis(&self, role: AxisRole) -> bool {
+        self.space.position(role).is_some()
+    }
+
+    /// Returns the backend of a matrix file without an axis of backends.
+    fn default_backend(&self) -> &'a str {
+        let first = self.profile.backends.first();
+        first.map(|backend| backend.name.as_str()).unwrap_or_default()
     }
 }
 
-/// Returns all rules that apply to a matrix file. If several rules exclude a cell, their order
-/// determines the reported reason.
+/// Returns all rules that apply to a matrix file. If several rules exclude a cell, the reported
+/// reason is that of the rule whose axes are bound first, and then of the first in this order.
 ///
 /// # Errors
 /// If the compatibility data would have to be evaluated for too many combinations.
 pub(super) fn rules(
     config: &MatrixConfig,
-    universe: &AxisSpace,
+    space: &AxisSpace,
     profile: &RecipeProfile,
     compat: &Compat,
-) -> Result<Vec<ExclusionRule>, TooLarge> {
-    let unknown = match config.unknown {
-        crate::config::Strictness::Strict => RuleEffect::Fail,
-        crate::config::Strictness::Lenient => RuleEffect::Warn,
+) -> Result<Vec<CellRule>, TooLarge> {
+    let inputs = RuleInputs {
+        config,
+        space,
+        profile,
+        compat,
     };
-    let verdict = |code, verdict| match verdict {
-        Support::Supported { .. } => None,
-        Support::Unsupported(because) => Some((code, because, RuleEffect::Exclude)),
-        Support::Unknown(because) => Some((&codes::UNKNOWN_COMBINATION, because, unknown)),
-    };
-    let at = |role| universe.position(role);
-    let mut rules = Vec::new();
-    let mut add = |rule: ExclusionRule| {
-        if !rule.findings.is_empty() {
-            rules.push(rule);
-        }
-    };
-    let judged_by_index = config.torch_from == TorchFrom::PytorchIndex;
-    if let (Some(torch), Some(rocm)) = (at(AxisRole::Torch), at(AxisRole::Rocm)) {
-        if judged_by_index {
-            add(ExclusionRule::tabulate(
-                universe,
-                vec![torch, rocm],
-                |words| match words {
-                    [ParsedValue::Torch(torch), ParsedValue::Rocm(rocm)] => verdict(
-                        &codes::TORCH_WITHOUT_ROCM,
-                        compat.torch_rocm_support(torch, rocm),
-                    ),
-                    _ => None,
-                },
-            )?);
-        }
-        if config.torch_from == TorchFrom::Image {
-            let carries = |torch: &Version, rocm: &RocmVersion, python: Option<PythonVersion>| {
-                let repository = &config.image.repository;
-                verdict(
-                    &codes::TORCH_NOT_IN_IMAGE,
-                    compat.torch_image_support(repository, torch, rocm, python),
-                )
-            };
-            let of_image = at(AxisRole::Python).filter(|_| config.python_from == PythonFrom::Image);
-            let axes = [torch, rocm].into_iter().chain(of_image).collect();
-            add(ExclusionRule::tabulate(
-                universe,
-                axes,
-                |words| match words {
-                    [ParsedValue::Torch(torch), ParsedValue::Rocm(rocm)] => {
-                        carries(torch, rocm, None)
-                    }
-                    [
-                        ParsedValue::Torch(torch),
-                        ParsedValue::Rocm(rocm),
-                        ParsedValue::Python(python),
-                    ] => carries(torch, rocm, Some(*python)),
-                    _ => None,
-                },
-            )?);
-        }
-        if config.rocm_policy != RocmPolicy::All {
-            ExclusionRule::combinations(universe, &[torch, rocm])?;
-            let kept = kept_rocms(config, universe, [torch, rocm], compat);
-            add(ExclusionRule::tabulate(
-                universe,
-                vec![torch, rocm],
-                |words| match words {
-                    [ParsedValue::Torch(torch), ParsedValue::Rocm(rocm)] => {
-                        policy(config.rocm_policy, torch, rocm, kept.get(torch))
-                    }
-                    _ => None,
-                },
-            )?);
-        }
-    }
-    if let (Some(torch), Some(python)) = (at(AxisRole::Torch), at(AxisRole::Python))
-        && judged_by_index
-    {
-        add(ExclusionRule::tabulate(
-            universe,
-            vec![torch, python],
-            |words| match words {
-                [ParsedValue::Torch(torch), ParsedValue::Python(python)] => verdict(
-                    &codes::TORCH_WITHOUT_PYTHON,
-                    compat.torch_python_support(torch, *python),
-                ),
-                _ => None,
-            },
-        )?);
-    }
-    if let Some(python) = at(AxisRole::Python)
-        && !config.free_threaded
-    {
-        add(ExclusionRule::tabulate(
-            universe,
-            vec![python],
-            |words| match words {
-                [ParsedValue::Python(python)] if python.is_free_threaded() => {
-                    Some(free_threaded(*python))
-                }
-                _ => None,
-            },
-        )?);
-    }
-    if let Some(package) = at(AxisRole::Package) {
-        let default = profile
-            .backends
-            .first()
-            .map(|b| b.name.as_str())
-            .unwrap_or_default();
-        let ask = |version: &PackageVersion, backend: &str| {
-            doubtful(verdict(
-                &codes::BACKEND_NOT_IN_VERSION,
-                compat.package_backend_support(&profile.package, version, backend),
-            ))
-        };
-        match at(AxisRole::Backend) {
-            Some(backend) => {
-                add(ExclusionRule::tabulate(
-                    universe,
-                    vec![package, backend],
-                    |words| match words {
-                        [ParsedValue::Package(version), ParsedValue::Text(backend)] => {
-                            ask(version, backend)
-                        }
-                        _ => None,
-                    },
-                )?);
-            }
-            None => add(ExclusionRule::tabulate(
-                universe,
-                vec![package],
-                |words| match words {
-                    [ParsedValue::Package(version)] => ask(version, default),
-                    _ => None,
-                },
-            )?),
-        }
-        if let Some(torch) = at(AxisRole::Torch) {
-            let ask = |version: &PackageVersion, backend: &str, torch: &Version| {
-                let asked = ImportQuery {
-                    package: &profile.package,
-                    version,
-                    backend,
-                    torch,
-                };
-                imports(config.torch_from, compat.import_support(asked))
-            };
-            let axes = [package, torch]
-                .into_iter()
-                .chain(at(AxisRole::Backend))
-                .collect();
-            add(ExclusionRule::tabulate(
-                universe,
-                axes,
-                |words| match words {
-                    [ParsedValue::Package(version), ParsedValue::Torch(torch)] => {
-                        ask(version, default, torch)
-                    }
-                    [
-                        ParsedValue::Package(version),
-                        ParsedValue::Torch(torch),
-                        ParsedValue::Text(backend),
-                    ] => ask(version, backend, torch),
-                    _ => None,
-                },
-            )?);
-        }
-        if let Some(python) = at(AxisRole::Python) {
-            add(ExclusionRule::tabulate(
-                universe,
-                vec![package, python],
-                |words| match words {
-                    [ParsedValue::Package(version), ParsedValue::Python(python)] => verdict(
-                        &codes::PYTHON_TOO_OLD,
-                        compat.package_python_support(&profile.package, version, *python),
-                    )
-                    .filter(|(_, _, effect)| *effect == RuleEffect::Exclude),
-                    _ => None,
-                },
-            )?);
-        }
-    }
-    for rule in user_excludes(config, universe) {
-        add(rule);
-    }
-    Ok(rules)
+    let of_data_and_policies = [
+        torch_without_rocm(&inputs)?,
+        torch_not_in_image(&inputs)?,
+        rocm_policy(&inputs)?,
+        torch_without_python(&inputs)?,
+        free_threaded_off(&inputs)?,
+        backend_not_in_version(&inputs)?,
+        import_conflict(&inputs)?,
+        python_too_old(&inputs)?,
+    ];
+    Ok(of_data_and_policies
+        .into_iter()
+        .flatten()
+        .chain(user_excludes(config, space))
+        .collect())
 }
 
-/// Excludes a wheel that cannot be imported with the torch in its label. Images and the AMD index
-/// may have another version of torch's requirements than the official wheels, so for them this is
-/// only a note.
-fn imports(
-    torch_from: TorchFrom,
-    verdict: Support,
-) -> Option<(&'static Code, SupportReason, RuleEffect)> {
-    match (verdict, torch_from) {
-        (Support::Supported { .. }, _) => None,
-        (Support::Unsupported(because), TorchFrom::PytorchIndex | TorchFrom::Host) => {
-            Some((&codes::IMPORT_CONFLICT, because, RuleEffect::Exclude))
-        }
-        (Support::Unsupported(because), TorchFrom::Image | TorchFrom::AmdIndex) => {
-            let reason = format!(
-                "{}; torch from another source may require another version",
-                because.reason
-            );
-            Some((
-                &codes::IMPORT_UNTRIED,
-                SupportReason { reason, ..because },
-                RuleEffect::Note,
-            ))
-        }
-        (Support::Unknown(because), _) => Some((&codes::IMPORT_UNTRIED, because, RuleEffect::Note)),
+/// Excludes a torch without wheels for a ROCm version in the official index (P001).
+fn torch_without_rocm(inputs: &RuleInputs<'_>) -> RuleResult {
+    if inputs.config.torch_from != TorchFrom::PytorchIndex {
+        return Ok(None);
     }
-}
-
-/// Downgrades failures to warnings: `unknown` applies to torch, ROCm and Python, while an unknown
-/// version of the package itself is kept with a warning.
-fn doubtful(
-    found: Option<(&'static Code, SupportReason, RuleEffect)>,
-) -> Option<(&'static Code, SupportReason, RuleEffect)> {
-    found.map(|(code, because, effect)| match effect {
-        RuleEffect::Fail => (code, because, RuleEffect::Warn),
-        RuleEffect::Exclude | RuleEffect::Warn | RuleEffect::Note => (code, because, effect),
+    let roles = [AxisRole::Torch, AxisRole::Rocm];
+    CellRule::build(inputs.space, &roles, |values| {
+        let support = inputs
+            .compat
+            .torch_rocm_support(values.torch(), values.rocm());
+        inputs.finding(&codes::TORCH_WITHOUT_ROCM, support)
     })
 }
 
-fn free_threaded(python: PythonVersion) -> (&'static Code, SupportReason, RuleEffect) {
-    let because = SupportReason {
-        reason: format!("Python {python} is free-threaded, and `free-threaded` is off"),
-        hint: "set `free-threaded: true` to build it".into(),
-        source: String::new(),
+/// Excludes a torch that no image of a ROCm version contains, with `torch-from: image` (P003).
+/// Reads the Python too if it is that of the image.
+fn torch_not_in_image(inputs: &RuleInputs<'_>) -> RuleResult {
+    if inputs.config.torch_from != TorchFrom::Image {
+        return Ok(None);
+    }
+    let reads_python =
+        inputs.config.python_from == PythonFrom::Image && inputs.has_axis(AxisRole::Python);
+    let mut roles = vec![AxisRole::Torch, AxisRole::Rocm];
+    if reads_python {
+        roles.push(AxisRole::Python);
+    }
+    CellRule::build(inputs.space, &roles, |values| {
+        let support = inputs.compat.torch_image_support(
+            &inputs.config.image.repository,
+            values.torch(),
+            values.rocm(),
+            reads_python.then(|| values.python()),
+        );
+        inputs.finding(&codes::TORCH_NOT_IN_IMAGE, support)
+    })
+}
+
+/// Excludes the ROCm versions of a torch that `rocm-policy` does not keep (P007).
+fn rocm_policy(inputs: &RuleInputs<'_>) -> RuleResult {
+    let (config, space) = (inputs.config, inputs.space);
+    let keeps = match config.rocm_policy {
+        RocmPolicy::All => return Ok(None),
+        RocmPolicy::Newest => KeptRocm::Newest,
+        RocmPolicy::Oldest => KeptRocm::Oldest,
     };
-    (&codes::FREE_THREADED_OFF, because, RuleEffect::Exclude)
+    let (Some(torch), Some(rocm)) = (
+        space.position(AxisRole::Torch),
+        space.position(AxisRole::Rocm),
+    ) else {
+        return Ok(None);
+    };
+    CellRule::combinations(space, &[torch, rocm])?;
+    let kept = kept_rocms(config, keeps, space, [torch, rocm], inputs.compat);
+    let roles = [AxisRole::Torch, AxisRole::Rocm];
+    CellRule::build(space, &roles, |values| {
+        let torch = values.torch();
+        let kept = kept.get(torch).filter(|kept| *kept != values.rocm())?;
+        let reason = SupportReason {
+            reason: format!(
+                "`rocm-policy: {}` keeps {kept} for torch {torch}",
+                config.rocm_policy
+            ),
+            hint: "set `rocm-policy: all` to build all of them".into(),
+            source: String::new(),
+        };
+        Some(Finding {
+            code: &codes::ROCM_POLICY,
+            reason,
+            effect: RuleEffect::Exclude,
+        })
+    })
+}
+
+/// Excludes a torch without wheels for a Python in the official index (P002).
+fn torch_without_python(inputs: &RuleInputs<'_>) -> RuleResult {
+    if inputs.config.torch_from != TorchFrom::PytorchIndex {
+        return Ok(None);
+    }
+    let roles = [AxisRole::Torch, AxisRole::Python];
+    CellRule::build(inputs.space, &roles, |values| {
+        let support = inputs
+            .compat
+            .torch_python_support(values.torch(), values.python());
+        inputs.finding(&codes::TORCH_WITHOUT_PYTHON, support)
+    })
+}
+
+/// Excludes free-threaded Pythons unless `free-threaded` is set (P006).
+fn free_threaded_off(inputs: &RuleInputs<'_>) -> RuleResult {
+    if inputs.config.free_threaded {
+        return Ok(None);
+    }
+    CellRule::build(inputs.space, &[AxisRole::Python], |values| {
+        let python = values.python();
+        python
+            .is_free_threaded()
+            .then(|| free_threaded_finding(python))
+    })
+}
+
+fn free_threaded_finding(python: PythonVersion) -> Finding {
+    Finding {
+        code: &codes::FREE_THREADED_OFF,
+        reason: SupportReason {
+            reason: format!("Python {python} is free-threaded, and `free-threaded` is off"),
+            hint: "set `free-threaded: true` to build it".into(),
+            source: String::new(),
+        },
+        effect: RuleEffect::Exclude,
+    }
+}
+
+/// Excludes a version of the package that does not have a backend (P004). `unknown` applies to
+/// torch, ROCm and Python, while an unknown version of the package itself is kept with a warning.
+fn backend_not_in_version(inputs: &RuleInputs<'_>) -> RuleResult {
+    let mut roles = vec![AxisRole::Package];
+    if inputs.has_axis(AxisRole::Backend) {
+        roles.push(AxisRole::Backend);
+    }
+    CellRule::build(inputs.space, &roles, |values| {
+        let support = inputs.compat.package_backend_support(
+            &inputs.profile.package,
+            values.package(),
+            values.backend().unwrap_or(inputs.default_backend()),
+        );
+        let finding = inputs.finding(&codes::BACKEND_NOT_IN_VERSION, support)?;
+        Some(if finding.effect == RuleEffect::Fail {
+            Finding {
+                effect: RuleEffect::Warn,
+                ..finding
+            }
+        } else {
+            finding
+        })
+    })
+}
+
+/// Excludes a wheel that cannot be imported with the torch in its label (P078). Images and the AMD
+/// index may have another version of torch's requirements than the official wheels, so for them
+/// this is only a note (P079).
+fn import_conflict(inputs: &RuleInputs<'_>) -> RuleResult {
+    let mut roles = vec![AxisRole::Package, AxisRole::Torch];
+    if inputs.has_axis(AxisRole::Backend) {
+        roles.push(AxisRole::Backend);
+    }
+    CellRule::build(inputs.space, &roles, |values| {
+        let support = inputs.compat.import_support(ImportQuery {
+            package: &inputs.profile.package,
+            version: values.package(),
+            backend: values.backend().unwrap_or(inputs.default_backend()),
+            torch: values.torch(),
+        });
+        import_finding(inputs.config.torch_from, support)
+    })
+}
+
+fn import_finding(torch_from: TorchFrom, support: Support) -> Option<Finding> {
+    let (code, reason, effect) = match (support, torch_from) {
+        (Support::Supported { .. }, _) => return None,
+        (Support::Unsupported(reason), TorchFrom::PytorchIndex | TorchFrom::Host) => {
+            (&codes::IMPORT_CONFLICT, reason, RuleEffect::Exclude)
+        }
+        (Support::Unsupported(conflict), TorchFrom::Image | TorchFrom::AmdIndex) => {
+            let reason = format!(
+                "{}; torch from another source may require another version",
+                conflict.reason
+            );
+            let reason = SupportReason { reason, ..conflict };
+            (&codes::IMPORT_UNTRIED, reason, RuleEffect::Note)
+        }
+        (Support::Unknown(reason), _) => (&codes::IMPORT_UNTRIED, reason, RuleEffect::Note),
+    };
+    Some(Finding {
+        code,
+        reason,
+        effect,
+    })
+}
+
+/// Excludes a Python that is too old for a version of the package (P005). Unknown versions are
+/// covered by [`backend_not_in_version`].
+fn python_too_old(inputs: &RuleInputs<'_>) -> RuleResult {
+    let roles = [AxisRole::Package, AxisRole::Python];
+    CellRule::build(inputs.space, &roles, |values| {
+        let support = inputs.compat.package_python_support(
+            &inputs.profile.package,
+            values.package(),
+            values.python(),
+        );
+        inputs
+            .finding(&codes::PYTHON_TOO_OLD, support)
+            .filter(|finding| finding.effect == RuleEffect::Exclude)
+    })
+}
+
+/// The ROCm version that a policy keeps for each torch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum KeptRocm {
+    Newest,
+    Oldest,
 }
 
 /// Returns the ROCm version that the policy keeps for each torch, among the matrix's legal ones.
 fn kept_rocms<'u>(
     config: &MatrixConfig,
-    universe: &'u AxisSpace,
+    keeps: KeptRocm,
+    space: &'u AxisSpace,
     [torch_axis, rocm_axis]: [usize; 2],
     compat: &Compat,
 ) -> BTreeMap<&'u Version, RocmVersion> {
@@ -419,13 +311,13 @@ fn kept_rocms<'u>(
             Support::Unsupported(_)
         ),
         TorchFrom::Image => {
-            let verdict = compat.torch_image_support(&config.image.repository, torch, rocm, None);
-            !matches!(verdict, Support::Unsupported(_))
+            let support = compat.torch_image_support(&config.image.repository, torch, rocm, None);
+            !matches!(support, Support::Unsupported(_))
         }
         TorchFrom::AmdIndex | TorchFrom::Host => true,
     };
     // An exclude that names only a torch, a ROCm or a pair of both leaves no cell to keep.
-    let names = [torch_axis, rocm_axis].map(|axis| universe.axes()[axis].name.as_str());
+    let names = [torch_axis, rocm_axis].map(|axis| space.axes()[axis].name.as_str());
     let pair = |exclude: &'_ ExcludeEntry| -> Option<(Option<Version>, Option<String>)> {
         let [torch, rocm] = names.map(|name| exclude.axes.get(name));
         let is_pair =
@@ -447,7 +339,7 @@ fn kept_rocms<'u>(
         let ParsedValue::Torch(torch) = &value.value else {
             return None;
         };
-        let versions = universe.axes()[rocm_axis]
+        let versions = space.axes()[rocm_axis]
             .values
             .iter()
             .flatten()
@@ -457,148 +349,16 @@ fn kept_rocms<'u>(
                 }
                 _ => None,
             });
-        let kept = match config.rocm_policy {
-            RocmPolicy::Newest => versions.max(),
-            RocmPolicy::All | RocmPolicy::Oldest => versions.min(),
+        let kept = match keeps {
+            KeptRocm::Newest => versions.max(),
+            KeptRocm::Oldest => versions.min(),
         };
         Some((torch, kept?.clone()))
     };
-    universe.axes()[torch_axis]
+    space.axes()[torch_axis]
         .values
         .iter()
         .flatten()
         .filter_map(kept)
         .collect()
-}
-
-fn policy(
-    policy: RocmPolicy,
-    torch: &Version,
-    rocm: &RocmVersion,
-    kept: Option<&RocmVersion>,
-) -> Option<(&'static Code, SupportReason, RuleEffect)> {
-    let kept = kept.filter(|kept| *kept != rocm)?;
-    let because = SupportReason {
-        reason: format!("`rocm-policy: {policy}` keeps {kept} for torch {torch}"),
-        hint: "set `rocm-policy: all` to build all of them".into(),
-        source: String::new(),
-    };
-    Some((&codes::ROCM_POLICY, because, RuleEffect::Exclude))
-}
-
-/// Returns one rule for each set of axes that excludes name, in the order of the file.
-fn user_excludes(config: &MatrixConfig, universe: &AxisSpace) -> Vec<ExclusionRule> {
-    let mut by_axes: IndexMap<Vec<usize>, Vec<Vec<usize>>> = IndexMap::new();
-    for exclude in config
-        .exclude
-        .iter()
-        .filter(|exclude| !exclude.axes.is_empty())
-    {
-        let axes: Vec<usize> = (0..universe.axes().len())
-            .filter(|&a| exclude.axes.contains_key(&universe.axes()[a].name))
-            .collect();
-        let index = |&axis: &usize| {
-            let column = &universe.axes()[axis];
-            column.index_of(&exclude.axes[&column.name])
-        };
-        let values: Option<Vec<usize>> = axes.iter().map(index).collect();
-        if let Some(values) = values.filter(|values| !values.is_empty()) {
-            by_axes.entry(axes).or_default().push(values);
-        }
-    }
-    by_axes
-        .into_iter()
-        .map(|(axes, excludes)| exclude_rule(universe, axes, &excludes))
-        .collect()
-}
-
-fn exclude_rule(universe: &AxisSpace, axes: Vec<usize>, excludes: &[Vec<usize>]) -> ExclusionRule {
-    let sizes: Vec<usize> = axes
-        .iter()
-        .map(|&axis| universe.axes()[axis].values.len())
-        .collect();
-    let (mut few, mut findings) = (HashMap::new(), Vec::new());
-    for indexes in excludes {
-        let at = indexes
-            .iter()
-            .zip(&sizes)
-            .fold(0_usize, |at, (index, size)| at * size + index);
-        few.entry(at).or_insert_with(|| {
-            let because = SupportReason {
-                reason: "excluded by the matrix file".into(),
-                hint: String::new(),
-                source: String::new(),
-            };
-            let values = axes.iter().copied().zip(indexes.iter().copied()).collect();
-            findings.push(RuleFinding {
-                code: &codes::EXCLUDED_BY_USER,
-                because,
-                effect: RuleEffect::Exclude,
-                values,
-            });
-            u32::try_from(findings.len()).unwrap_or(u32::MAX)
-        });
-    }
-    let places: usize = sizes.iter().product();
-    let answers = if places > MOST_PLACES {
-        RuleAnswers::Few(few)
-    } else {
-        RuleAnswers::All(
-            (0..places)
-                .map(|at| few.get(&at).copied().unwrap_or(0))
-                .collect(),
-        )
-    };
-    ExclusionRule {
-        axes,
-        answers,
-        findings,
-        sizes,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{AxisSpace, Compat, MOST_PLACES, RuleAnswers, user_excludes};
-    use crate::config::{self, Lookups, recipe};
-    use rock_diagnostic::{Sink, SourceText};
-
-    /// Returns whether an exclude over two axes of these lengths has an answer for every
-    /// combination, and whether it finds its own.
-    fn answers(jobs: usize, dims: usize) -> (bool, bool) {
-        let values = |count: usize| {
-            (1..=count)
-                .map(|number| number.to_string())
-                .collect::<Vec<_>>()
-                .join(", ")
-        };
-        let text = format!(
-            "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\nunknown: lenient\ngfx: [gfx942]\naxes:\n  \
-             flash-attn: [\"2.8.3\"]\n  torch: [\"2.6.0\"]\n  rocm: [\"6.2\"]\n  python: [\"3.12\"]\n  max-jobs: [{}]\n  \
-             opt-dim: [{}]\nexclude: [{{max-jobs: \"{jobs}\", opt-dim: \"{dims}\"}}]\n",
-            values(jobs),
-            values(dims)
-        );
-        let compat = Compat::embedded();
-        let lookups = Lookups::new(&compat, recipe::RecipeSet::with_shipped([]).into());
-        let config =
-            config::read(&SourceText::new("m.yaml", text), &lookups, &mut Sink::new()).unwrap();
-        let universe = AxisSpace::new(&config).unwrap();
-        let rules = user_excludes(&config, &universe);
-        let last: Vec<usize> = universe
-            .axes()
-            .iter()
-            .map(|axis| axis.values.len() - 1)
-            .collect();
-        (
-            matches!(rules[0].answers, RuleAnswers::All(_)),
-            rules[0].ask(&last).is_some(),
-        )
-    }
-
-    #[test]
-    fn excludes_have_an_answer_for_each_place_up_to_the_limit() {
-        assert_eq!(answers(MOST_PLACES / 256, 256), (true, true));
-        assert_eq!(answers(MOST_PLACES + 1, 1), (false, true));
-    }
 }
