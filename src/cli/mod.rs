@@ -64,7 +64,7 @@ pub use shell::{ColorChoice, Format, Shell, Verbosity};
 use output_format::OutputFormat;
 
 use crate::diagnostic::Diagnostics;
-use crate::diagnostic::render::{human, printable, redact_urls, visible};
+use crate::diagnostic::render::{escape_line, human, redact_urls, sanitize_output};
 use crate::plan::workspace::DataDirectories;
 use crate::sys::Environment;
 
@@ -381,7 +381,7 @@ fn project_file(command: &Command, environment: &Environment) -> Result<ProjectF
 fn with_escapes(error: clap::Error, arguments: &[OsString]) -> clap::Error {
     let escaped: Vec<OsString> = arguments
         .iter()
-        .map(|text| OsString::from(visible(&text.to_string_lossy())))
+        .map(|text| OsString::from(escape_line(&text.to_string_lossy())))
         .collect();
     if escaped == arguments {
         return error;
@@ -396,7 +396,7 @@ fn with_escapes(error: clap::Error, arguments: &[OsString]) -> clap::Error {
 /// a workflow command or a password.
 fn print_usage(error: &clap::Error) -> std::io::Result<()> {
     let plain = error.to_string();
-    let safe = printable(&redact_urls(&plain)).into_owned();
+    let safe = sanitize_output(&redact_urls(&plain)).into_owned();
     if safe == plain {
         return error.print();
     }

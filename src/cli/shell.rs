@@ -79,8 +79,8 @@ impl Voice {
     pub fn tell(self, line: &str) {
         let line = render::redact_urls(line);
         let text = match self.0 {
-            Format::Human => format!("{}\n", render::printable(&line)),
-            Format::Json => render::printable(&render::json_info(&line)).into_owned(),
+            Format::Human => format!("{}\n", render::sanitize_output(&line)),
+            Format::Json => render::sanitize_output(&render::json_info(&line)).into_owned(),
         };
         let _ = std::io::stderr().lock().write_all(text.as_bytes());
     }
@@ -90,7 +90,7 @@ impl Shell {
     /// Writes data to stdout, without control characters and workflow commands. A closed pipe is not
     /// an error.
     pub fn print(&self, text: &str) -> Exit {
-        self.print_data(&render::printable(text))
+        self.print_data(&render::sanitize_output(text))
     }
 
     /// Writes a script or document to stdout unchanged: it escapes quoted text by the rules of its own
@@ -134,7 +134,8 @@ impl Shell {
         match self.message_format {
             Format::Json => self.tell(line),
             Format::Human => {
-                let text = render::without_controls(&render::redact_urls(line)) + "\n";
+                let line = render::redact_urls(line);
+                let text = render::escape_controls_keep_whitespace(&line) + "\n";
                 let _ = std::io::stderr().lock().write_all(text.as_bytes());
             }
         }

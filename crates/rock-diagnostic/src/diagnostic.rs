@@ -1,6 +1,7 @@
 //! A diagnostic and its labels.
 
 use super::{Code, Location, Severity};
+use crate::render::redact_urls;
 
 /// The maximum length of a message, label text or help in bytes. These can quote input of any
 /// length.
@@ -21,12 +22,17 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// The problem, in one line.
     pub message: String,
-    /// The labels. [`Diagnostic::at`] inserts the primary one at the front.
+    /// The labels. [`Diagnostic::at`] puts the primary one at the front.
     pub labels: Vec<DiagnosticLabel>,
     /// Added facts, such as the source of a rule.
     pub notes: Vec<String>,
     /// The suggested action.
     pub help: Option<String>,
+    /// The number of diagnostics that this one stands for, which [`Sink::finish`] left out. Zero
+    /// except in its final note.
+    ///
+    /// [`Sink::finish`]: crate::Sink::finish
+    pub omitted: usize,
 }
 
 /// A location with a text.
@@ -43,7 +49,8 @@ pub struct DiagnosticLabel {
 impl Diagnostic {
     /// Creates a diagnostic with the severity of its code and without labels.
     ///
-    /// A message longer than 2,000 bytes loses its middle; so do the texts of labels and help.
+    /// A message longer than 2,000 bytes loses its middle, and the passwords in its URLs, which a
+    /// renderer could no longer recognize; so do the texts of labels and help.
     pub fn new(code: &'static Code, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -52,12 +59,17 @@ impl Diagnostic {
             labels: Vec::new(),
             notes: Vec::new(),
             help: None,
+            omitted: 0,
         }
     }
 
-    /// Adds the primary label. `text` may be empty.
+    /// Sets the primary label. `text` may be empty. An earlier primary label becomes a secondary
+    /// one.
     #[must_use]
     pub fn at(mut self, location: Location, text: impl Into<String>) -> Self {
+        for label in &mut self.labels {
+            label.primary = false;
+        }
         self.labels.insert(
             0,
             DiagnosticLabel {
@@ -112,6 +124,10 @@ fn clip(text: String) -> String {
     if text.len() <= MAX_TEXT_BYTES {
         return text;
     }
+    let text = redact_urls(&text).into_owned();
+    if text.len() <= MAX_TEXT_BYTES {
+        return text;
+    }
     let head = text.floor_char_boundary(HEAD_BYTES);
     let tail = text.ceil_char_boundary(text.len() - TAIL_BYTES);
     format!(
@@ -120,4 +136,40 @@ fn clip(text: String) -> String {
         tail - head,
         &text[tail..]
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Diagnostic, TAIL_BYTES};
+    use crate::test_codes as codes;
+    use crate::{Location, render};
+
+    #[test]
+    fn the_last_primary_label_is_the_only_one() {
+        let diagnostic = Diagnostic::new(&codes::BAD_SYNTAX, "x")
+            .at(Location::File("a.yaml".into()), "first")
+            .at(Location::File("b.yaml".into()), "second");
+        let labels = diagnostic.labels.iter();
+        assert_eq!(
+            labels
+                .map(|label| (label.text.as_str(), label.primary))
+                .collect::<Vec<_>>(),
+            [("second", true), ("first", false)]
+        );
+    }
+
+    /// Neither half of a clipped text has a part of a password, wherever the cut is.
+    #[test]
+    fn a_clipped_text_has_no_part_of_a_password() {
+        let url = format!("https://user:{}@host/", "secret".repeat(20));
+        for tail in (0..=TAIL_BYTES).step_by(10) {
+            let text = format!("{}{url}{}", "é".repeat(2000), "b".repeat(tail));
+            let diagnostic = Diagnostic::new(&codes::BAD_SYNTAX, text);
+            assert!(!diagnostic.message.contains("secret"), "{tail}");
+            assert!(!render::human(&[diagnostic], false).contains("secret"));
+        }
+        let text = format!("{url} {}", "b".repeat(1900));
+        let short = Diagnostic::new(&codes::BAD_SYNTAX, text).message;
+        assert_eq!(short, format!("https://user:***@host/ {}", "b".repeat(1900)));
+    }
 }

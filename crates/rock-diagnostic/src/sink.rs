@@ -1,7 +1,7 @@
 //! The collector of diagnostics.
 
 use super::{Diagnostic, Severity};
-use crate::codes::matrix::MORE_FAULTS;
+use crate::codes::limit::MORE_FAULTS;
 
 /// The maximum number of diagnostics that a sink keeps. A file of some megabytes can have more
 /// errors than anybody reads, and rendering each one searches the text for its line.
@@ -26,10 +26,10 @@ impl Sink {
     }
 
     /// Adds a diagnostic. More than 1,000 are only counted; [`Self::finish`] reports the number.
-    /// The note with the number of another sink adds to the number of this one.
+    /// The final note of another sink adds its [number](Diagnostic::omitted) to that of this one.
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        if let Some(count) = dropped_count(&diagnostic) {
-            self.dropped += count;
+        if diagnostic.omitted > 0 {
+            self.dropped += diagnostic.omitted;
             return;
         }
         let is_error = diagnostic.is_error();
@@ -57,7 +57,8 @@ impl Sink {
     }
 
     /// Returns the numbers of errors and warnings that [`Self::finish`] returns or counts. Equal
-    /// diagnostics count once, unless the sink overflowed.
+    /// diagnostics count once, unless the sink overflowed: to find them, this sorts and merges the
+    /// diagnostics kept so far, as [`Self::diagnostics`] does.
     pub fn counts(&mut self) -> (usize, usize) {
         if self.dropped > 0 {
             return (self.errors, self.warnings);
@@ -77,7 +78,8 @@ impl Sink {
         self.errors > 0
     }
 
-    /// Sorts the diagnostics kept so far in the order of [`Self::finish`] and returns them.
+    /// Sorts and merges the diagnostics kept so far as [`Self::finish`] does, and returns them.
+    /// Later ones can still be added.
     pub fn diagnostics(&mut self) -> &[Diagnostic] {
         self.sort();
         &self.diagnostics
@@ -88,6 +90,7 @@ impl Sink {
         self.diagnostics.is_empty()
     }
 
+    /// Sorts the diagnostics and merges equal ones.
     fn sort(&mut self) {
         self.diagnostics.sort_by_cached_key(|d| {
             let location = d.labels.first().map(|label| label.location.sort_key());
@@ -119,19 +122,13 @@ impl Sink {
         self.dropped += before - self.diagnostics.len();
         if self.dropped > 0 {
             let message = format!("{} more diagnostics are not shown", self.dropped);
-            self.diagnostics
-                .push(Diagnostic::new(&MORE_FAULTS, message).help("fix these first"));
+            self.diagnostics.push(Diagnostic {
+                omitted: self.dropped,
+                ..Diagnostic::new(&MORE_FAULTS, message).help("fix these first")
+            });
         }
         self.diagnostics
     }
-}
-
-/// Returns the number in the note of [`Sink::finish`]; `None` for another diagnostic.
-fn dropped_count(diagnostic: &Diagnostic) -> Option<usize> {
-    if diagnostic.code != &MORE_FAULTS {
-        return None;
-    }
-    diagnostic.message.split(' ').next()?.parse().ok()
 }
 
 impl Extend<Diagnostic> for Sink {
@@ -172,6 +169,7 @@ mod tests {
             "7 more diagnostics are not shown"
         );
         assert_eq!(found.last().unwrap().code, &super::MORE_FAULTS);
+        assert_eq!(found.last().unwrap().omitted, 7);
         let mut outer = Sink::new();
         outer.push(Diagnostic::new(&codes::IDLE_ENTRY, "a warning"));
         outer.extend(found);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use rock_compat::Compat;
-use rock_diagnostic::render::visible;
+use rock_diagnostic::render::escape_line;
 use rock_diagnostic::{Diagnostic, Sink};
 use rock_plan::Job;
 use rock_plan::config::Platform;
@@ -168,7 +168,7 @@ impl JobRenderer<'_> {
             [] => String::new(),
             all => {
                 let directory = render::command(std::slice::from_ref(&directory));
-                let all = visible(&all.join(" && "));
+                let all = escape_line(&all.join(" && "));
                 format!(
                     "# Check out the sources first: \
                      (mkdir -p {directory} && cd {directory} && {all})\n"
@@ -186,10 +186,10 @@ impl JobRenderer<'_> {
                 }
                 words.extend(["--out", "dist"].map(str::to_owned));
                 let words = format!("{} {directory}/{}", render::command(&words), build.wheels);
-                format!("# Finish the wheel afterwards: {}\n", visible(&words))
+                format!("# Finish the wheel afterwards: {}\n", escape_line(&words))
             }
         };
-        let (wheel, written) = (render::comment(&job.wheel), visible(&written));
+        let (wheel, written) = (render::comment(&job.wheel), escape_line(&written));
         Ok(format!(
             "# {wheel}\n{checkouts}# Write the script that it runs: {written}\n{finishing}{command}"
         ))

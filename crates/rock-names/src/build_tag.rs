@@ -7,7 +7,8 @@ use std::str::FromStr;
 /// The build tag of a wheel name: a digit, followed by letters, digits, `_` and `.`.
 ///
 /// Prints as written. Tags are ordered by the number they begin with, then by the rest (binary
-/// distribution format, "File name convention").
+/// distribution format, "File name convention"), and last by the text. Equality and hashes are
+/// those of the text: `01` precedes `1` and does not equal it, although both have the number 1.
 ///
 /// ```
 /// use rock_names::BuildTag;

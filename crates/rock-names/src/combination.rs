@@ -36,7 +36,7 @@ impl Combination {
                 .git()
                 .map(|git| git.get(..GIT_DIGITS).unwrap_or(git).to_owned()),
             accelerator: identity.accelerator().cloned(),
-            torch: identity.torch().map(|torch| {
+            torch: identity.torch_minor().map(|torch| {
                 format!("{torch}{tail}")
                     .parse()
                     .unwrap_or_else(|_| torch.clone())

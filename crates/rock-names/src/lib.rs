@@ -40,6 +40,7 @@ mod platform;
 mod platform_system;
 mod product;
 mod python;
+mod replaced_plus;
 mod repo_name;
 mod requirement;
 mod rocm;
@@ -85,7 +86,7 @@ pub use rocm::{RocmVersion, RocmVersionError};
 pub use rocm_order::{VersionOrderConflict, find_order_conflict};
 pub use specifier::VersionSpecifiers;
 pub use tag_set::{
-    AbiTag, AbiTags, PlatformTag, PlatformTags, PythonTag, PythonTags, TagSet, TagSetError,
+    AbiKind, AbiTags, PlatformKind, PlatformTags, PythonKind, PythonTags, TagSet, TagSetError,
     is_free_threaded_abi, plain_linux_tag,
 };
 pub use version::{PackageVersion, Version, VersionError};

@@ -6,10 +6,11 @@ use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 
 /// A compressed tag set (PEP 425): one or more tags of one kind, joined with dots. The kind is
-/// [`PythonTag`], [`AbiTag`] or [`PlatformTag`].
+/// [`PythonKind`], [`AbiKind`] or [`PlatformKind`].
 ///
-/// Keeps the order and the spelling as written. Comparison ignores case, as in
-/// `packaging.tags.Tag`, but not the order.
+/// Like the text that it is parsed from, it is a list: it keeps the order, the spelling and
+/// repeated tags (`any.any`). Comparison ignores case, as in `packaging.tags.Tag`, but neither the
+/// order nor repeated tags; compare [`Self::sorted`] to compare as sets.
 #[derive(Debug, Clone)]
 pub struct TagSet<K> {
     /// The tags in lower case.
@@ -21,24 +22,24 @@ pub struct TagSet<K> {
 
 /// The kind of Python tags such as `cp312`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PythonTag {}
+pub enum PythonKind {}
 
 /// The kind of ABI tags such as `cp312`, `abi3` and `none`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AbiTag {}
+pub enum AbiKind {}
 
 /// The kind of platform tags such as `linux_x86_64`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PlatformTag {}
+pub enum PlatformKind {}
 
 /// The Python tags of a wheel name.
-pub type PythonTags = TagSet<PythonTag>;
+pub type PythonTags = TagSet<PythonKind>;
 
 /// The ABI tags of a wheel name.
-pub type AbiTags = TagSet<AbiTag>;
+pub type AbiTags = TagSet<AbiKind>;
 
 /// The platform tags of a wheel name.
-pub type PlatformTags = TagSet<PlatformTag>;
+pub type PlatformTags = TagSet<PlatformKind>;
 
 /// The error of parsing a [`TagSet`]; holds the text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -89,9 +90,16 @@ impl<K> TagSet<K> {
 }
 
 impl AbiTags {
-    /// Returns whether a tag is [that of free-threaded Python](is_free_threaded_abi).
+    /// Returns whether a tag is [that of free-threaded Python](is_free_threaded_abi). With other
+    /// tags, as in `abi3.abi3t`, the wheel is for other Pythons, too.
     pub fn is_free_threaded(&self) -> bool {
         self.tags.iter().any(|tag| is_free_threaded_abi(tag))
+    }
+
+    /// Returns whether a tag is that of a stable ABI, with which a wheel for one Python is also for
+    /// later ones: `abi3` (PEP 384), or `abi3t` for free-threaded Python (PEP 803).
+    pub fn is_stable_abi(&self) -> bool {
+        self.contains("abi3") || self.contains(FREE_THREADED_STABLE_ABI)
     }
 }
 
@@ -159,12 +167,17 @@ impl<K> Hash for TagSet<K> {
     }
 }
 
-/// Returns whether an ABI tag in lower case is that of free-threaded Python (PEP 703): `cp313t`, or
-/// `cp313td` of its debug build.
+/// The ABI tag of the stable ABI of free-threaded Python (PEP 803).
+const FREE_THREADED_STABLE_ABI: &str = "abi3t";
+
+/// Returns whether an ABI tag in lower case is that of free-threaded Python: `cp313t`, `cp313td` of
+/// its debug build (PEP 703), or its stable ABI `abi3t` (PEP 803).
 pub fn is_free_threaded_abi(tag: &str) -> bool {
-    tag.strip_prefix("cp")
-        .map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()))
-        .is_some_and(|flags| matches!(flags, "t" | "td"))
+    tag == FREE_THREADED_STABLE_ABI
+        || tag
+            .strip_prefix("cp")
+            .map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()))
+            .is_some_and(|flags| matches!(flags, "t" | "td"))
 }
 
 /// Returns the plain Linux tag of a manylinux tag: `linux_x86_64` for `manylinux_2_28_x86_64` and
@@ -242,11 +255,37 @@ mod tests {
             ("cp37m", false),
             ("cp27dmu", false),
             ("abi3", false),
-            ("abi3t", false),
+            ("abi3t", true),
+            ("abi3.abi3t", true),
             ("none", false),
         ] {
             let tags: AbiTags = tags.parse().unwrap();
             assert_eq!(tags.is_free_threaded(), is_free_threaded, "{tags}");
         }
+    }
+
+    #[test]
+    fn stable_abis_are_abi3_with_and_without_a_t() {
+        for (tags, is_stable_abi) in [
+            ("abi3", true),
+            ("abi3t", true),
+            ("ABI3.abi3t", true),
+            ("abi3.none", true),
+            ("abi4", false),
+            ("cp313t", false),
+            ("none", false),
+        ] {
+            let tags: AbiTags = tags.parse().unwrap();
+            assert_eq!(tags.is_stable_abi(), is_stable_abi, "{tags}");
+        }
+    }
+
+    #[test]
+    fn repeated_tags_are_kept_as_written_and_merged_by_sorting() {
+        let twice: PlatformTags = "any.ANY".parse().unwrap();
+        let once: PlatformTags = "any".parse().unwrap();
+        assert_eq!(twice.to_string(), "any.ANY");
+        assert_ne!(twice, once);
+        assert_eq!(twice.sorted(), once);
     }
 }

@@ -50,8 +50,21 @@ impl Version {
 
     /// Returns major and minor, `2.10`; a missing minor is 0.
     pub fn minor(&self) -> String {
-        let number = |i| self.release().get(i).copied().unwrap_or(0);
-        format!("{}.{}", number(0), number(1))
+        let [major, minor] = self.minor_numbers();
+        format!("{major}.{minor}")
+    }
+
+    fn minor_numbers(&self) -> [u64; 2] {
+        [0, 1].map(|i| self.release().get(i).copied().unwrap_or(0))
+    }
+
+    /// Returns [`Self::minor`] as a version.
+    #[must_use]
+    pub fn to_minor(&self) -> Self {
+        Self {
+            text: self.minor().into(),
+            parsed: pep440_rs::Version::new(self.minor_numbers()),
+        }
     }
 
     /// Returns whether this is a prerelease: alpha, beta, release candidate or development release.

@@ -1,11 +1,15 @@
-//! The identity of a wheel: the fields of its name, independent of their spelling.
+//! The identity of a wheel: the fields of its name that distinguish builds, independent of their
+//! spelling.
 
 use super::{
     AbiTags, Accelerator, DistributionName, LabelParts, LabelPartsError, PlatformTags, PythonTags,
     RocmVersion, Version, WheelName, WheelNameError,
 };
 
-/// The fields of a wheel name and its label, without the build tag.
+/// The fields of a wheel name and its label, without the build tag and the patch number of torch.
+///
+/// Wheels for torch 2.5.0 and 2.5.1 have equal identities, because most labels name only the minor
+/// version of torch; wheels for different prereleases have different ones.
 ///
 /// Labels of both styles, `rocm62torch2.5` and `rocm6.2torch2.5`, give equal identities unless the
 /// compact one is [ambiguous](Self::is_ambiguous), and so do tag sets in any order. Identities are
@@ -15,7 +19,7 @@ pub struct WheelIdentity {
     distribution: DistributionName,
     version: Version,
     accelerator: Option<Accelerator>,
-    torch: Option<Version>,
+    torch_minor: Option<Version>,
     torch_prerelease: Option<String>,
     git: Option<String>,
     backend: Option<String>,
@@ -63,7 +67,7 @@ impl WheelIdentity {
         Ok(Self {
             distribution: name.distribution().to_escaped(),
             version: name.version().public(),
-            torch: torch.and_then(|torch| torch.minor().parse().ok()),
+            torch_minor: torch.map(Version::to_minor),
             torch_prerelease: torch
                 .map(Version::prerelease_suffix)
                 .filter(|suffix| !suffix.is_empty()),
@@ -102,8 +106,8 @@ impl WheelIdentity {
     }
 
     /// Returns the major and minor version of torch, `2.10`.
-    pub fn torch(&self) -> Option<&Version> {
-        self.torch.as_ref()
+    pub fn torch_minor(&self) -> Option<&Version> {
+        self.torch_minor.as_ref()
     }
 
     /// Returns the suffix of a torch prerelease: `dev20261101`, `rc1`, `a0`.
@@ -141,14 +145,15 @@ impl WheelIdentity {
         &self.platform_tags
     }
 
-    /// Returns whether an ABI tag is that of free-threaded Python, `cp313t` or `cp313td` (PEP 703).
+    /// Returns whether an ABI tag is that of free-threaded Python: `cp313t` or `cp313td` (PEP 703),
+    /// or `abi3t` (PEP 803).
     pub fn is_free_threaded(&self) -> bool {
         self.abi_tags.is_free_threaded()
     }
 
-    /// Returns whether an ABI tag is `abi3`, the stable ABI (PEP 384).
-    pub fn is_abi3(&self) -> bool {
-        self.abi_tags.contains("abi3")
+    /// Returns whether an ABI tag is that of a stable ABI: `abi3` (PEP 384) or `abi3t` (PEP 803).
+    pub fn is_stable_abi(&self) -> bool {
+        self.abi_tags.is_stable_abi()
     }
 
     /// Returns whether the digits of the accelerator or of torch may also be another version.
@@ -173,9 +178,9 @@ mod tests {
     #[derive(Default)]
     struct IdentifiedNames {
         /// Identities with their filenames, in order.
-        read: Vec<(WheelIdentity, String)>,
+        identities: Vec<(WheelIdentity, String)>,
         /// Filenames that could not be identified, in the order given.
-        unread: Vec<(String, WheelIdentityError)>,
+        unidentified: Vec<(String, WheelIdentityError)>,
     }
 
     fn identify<'a>(names: impl IntoIterator<Item = &'a str>) -> IdentifiedNames {
@@ -185,11 +190,11 @@ mod tests {
                 .map_err(WheelIdentityError::Name)
                 .and_then(|name| WheelIdentity::of(&name, &known()));
             match identity {
-                Ok(identity) => identified.read.push((identity, name.to_owned())),
-                Err(error) => identified.unread.push((name.to_owned(), error)),
+                Ok(identity) => identified.identities.push((identity, name.to_owned())),
+                Err(error) => identified.unidentified.push((name.to_owned(), error)),
             }
         }
-        identified.read.sort();
+        identified.identities.sort();
         identified
     }
 
@@ -205,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn both_label_styles_are_one_record() {
+    fn both_label_styles_give_one_identity() {
         let read = |text: &str| WheelIdentity::parse(text, &known()).unwrap();
         let compact = read("flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl");
         assert_eq!(
@@ -219,7 +224,19 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_tags_makes_no_other_record() {
+    fn the_identity_has_the_minor_version_of_torch() {
+        let read = |torch: &str| {
+            let name = format!("a-1+rocm6.2torch{torch}-cp311-cp311-linux_x86_64.whl");
+            WheelIdentity::parse(&name, &known()).unwrap()
+        };
+        let patch = read("2.5.1");
+        assert_eq!(patch, read("2.5.0"));
+        assert_eq!(patch.torch_minor().unwrap().as_str(), "2.5");
+        assert_ne!(patch, read("2.6.1"));
+    }
+
+    #[test]
+    fn the_order_of_tags_does_not_change_the_identity() {
         let read = |tags: &str| WheelIdentity::parse(&format!("a-1-{tags}.whl"), &known()).unwrap();
         let sorted = read("cp311.py3-abi3.none-any.linux_x86_64");
         assert_eq!(sorted, read("py3.CP311.py3-none.abi3-linux_x86_64.any"));
@@ -239,13 +256,16 @@ mod tests {
     }
 
     #[test]
-    fn of_forty_assets_the_three_unreadable_ones_are_listed_with_reasons() {
+    fn of_forty_assets_three_have_no_identity_and_a_reason() {
         let assets = assets();
         assert_eq!(assets.len(), 40);
         let identified = identify(assets.iter().map(String::as_str));
-        assert_eq!((identified.read.len(), identified.unread.len()), (37, 3));
+        assert_eq!(
+            (identified.identities.len(), identified.unidentified.len()),
+            (37, 3)
+        );
         let reasons: Vec<String> = identified
-            .unread
+            .unidentified
             .iter()
             .map(|(_, error)| error.to_string())
             .collect();
@@ -260,14 +280,18 @@ mod tests {
     fn the_assets_hold_every_kind_of_name() {
         let identified = identify(assets().iter().map(String::as_str));
         let count = |fits: fn(&WheelIdentity) -> bool| {
-            identified.read.iter().filter(|(id, _)| fits(id)).count()
+            identified
+                .identities
+                .iter()
+                .filter(|(id, _)| fits(id))
+                .count()
         };
         assert!(count(|id| id.backend().is_some()) >= 3);
         assert!(count(|id| id.git().is_some()) >= 2);
         assert!(count(|id| id.torch_prerelease().is_some()) >= 2);
         assert!(count(|id| id.version().as_str().contains("post")) >= 2);
         assert!(count(WheelIdentity::is_free_threaded) >= 2);
-        assert!(count(WheelIdentity::is_abi3) >= 2);
+        assert!(count(WheelIdentity::is_stable_abi) >= 2);
         assert!(count(|id| id.platform_tags().as_slice().len() == 2) >= 2);
         assert!(count(|id| id.cxx11abi().is_some()) >= 1);
         assert!(count(|id| id.accelerator().is_none()) >= 1);
@@ -275,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn records_sort_by_number_where_labels_as_text_do_not() {
+    fn identities_sort_by_number_where_labels_as_text_do_not() {
         let names = [
             "flash_attn-2.8.3+rocm7.14torch2.14-cp312-cp312-linux_x86_64.whl",
             "flash_attn-2.8.3+rocm72torch2.10triton-py3-none-any.whl",
@@ -283,7 +307,7 @@ mod tests {
         ];
         let identified = identify(names);
         let order: Vec<&str> = identified
-            .read
+            .identities
             .iter()
             .map(|(_, name)| name.as_str())
             .collect();

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
+use super::replaced_plus::with_plus;
 use super::{
     AbiTags, BuildTag, BuildTagError, DistributionName, DistributionNameError, LocalLabel,
     PlatformSystem, PlatformTags, PythonTags, TagSetError, Version, VersionError,
@@ -48,8 +49,8 @@ pub struct WheelName {
     platform_tags: PlatformTags,
 }
 
-/// The error of parsing a [`WheelName`]. Its text includes that of the reason; its source is the
-/// error of an invalid distribution or version.
+/// The error of parsing a [`WheelName`]. Its text includes that of the reason. Its source is the
+/// error of an invalid version, whose reason the text leaves out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WheelNameError {
     /// The text that is not a wheel name.
@@ -90,12 +91,12 @@ pub enum WheelNameErrorKind {
     /// The distribution is written with hyphens, which separate the parts of a name.
     #[error(
         "in a wheel name the distribution `{0}` is written `{escaped}`",
-        escaped = .0.as_str().replace('-', "_")
+        escaped = .0.escaped()
     )]
     HyphenatedDistribution(DistributionName),
     /// The distribution is invalid.
-    #[error("`{text}` is not a distribution name", text = .0.0)]
-    Distribution(#[source] DistributionNameError),
+    #[error(transparent)]
+    Distribution(#[from] DistributionNameError),
     /// The version has a dot in place of the `+` of a label that names a ROCm or CUDA version, torch,
     /// a commit or a gfx target, or `cpu`: file hosts rename uploads in this way.
     #[error("`{version}` is not a version: the `+` of `{original}` became a dot")]
@@ -387,9 +388,7 @@ fn parse(text: &str) -> Result<WheelName, WheelNameErrorKind> {
         }
     };
     Ok(WheelName {
-        distribution: distribution
-            .parse()
-            .map_err(WheelNameErrorKind::Distribution)?,
+        distribution: distribution.parse()?,
         version: parse_version(version).map_err(|error| version_error(&parts, error))?,
         build_tag: build_tag.map(str::parse).transpose()?,
         python_tags: python_tags.parse()?,
@@ -433,36 +432,6 @@ fn version_error(parts: &[&str], error: VersionError) -> WheelNameErrorKind {
     )
 }
 
-/// Returns the first valid version that has a `+` in place of a dot before a label of a build.
-fn with_plus(version: &str) -> Option<String> {
-    version.match_indices('.').find_map(|(at, _)| {
-        let (public, label) = (&version[..at], &version[at + 1..]);
-        let original = format!("{public}+{label}");
-        (is_build_label(label) && original.parse::<Version>().is_ok()).then_some(original)
-    })
-}
-
-/// Returns whether a label begins with a word that labels of builds begin with.
-fn is_build_label(label: &str) -> bool {
-    let label = label.to_ascii_lowercase();
-    let is_version_of = |word: &str| {
-        label
-            .strip_prefix(word)
-            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-    };
-    let is_commit = || {
-        label
-            .strip_prefix("git")
-            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_hexdigit()))
-    };
-    ["rocm", "devrocm", "rocmsdk", "cu", "torch", "gfx"]
-        .into_iter()
-        .any(is_version_of)
-        || label == "cpu"
-        || label.starts_with("cpu.")
-        || is_commit()
-}
-
 /// Returns the parts before the first version, if these are a distribution written with hyphens. A
 /// second part that begins with a digit is an invalid version, not a part of a distribution.
 fn hyphenated_distribution(parts: &[&str]) -> Option<DistributionName> {
@@ -491,7 +460,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::{BuildTag, DistributionName, Version, WheelName, WheelNameErrorKind};
+    use super::{BuildTag, Version, WheelName, WheelNameErrorKind};
 
     #[track_caller]
     fn name(text: &str) -> WheelName {
@@ -504,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn a_build_tag_and_two_platform_tags_are_read_and_printed() {
+    fn a_build_tag_and_two_platform_tags_round_trip() {
         let text = "flash_attn-2.8.3+rocm62torch2.5-1-cp311-cp311-manylinux_2_24_x86_64.manylinux_2_28_x86_64.whl";
         let name = name(text);
         assert_eq!(
@@ -562,8 +531,12 @@ mod tests {
         );
         assert_eq!(reason("flash-attn-2.8.3.whl"), expect);
         assert_eq!(
-            reason("../flash-attn-2.8.3-py3-none-any.whl"),
-            "`../flash` is not a distribution name"
+            reason("Flash.Attn-rocm-2.8.3-py3-none-any.whl"),
+            "in a wheel name the distribution `Flash.Attn-rocm` is written `flash_attn_rocm`"
+        );
+        assert!(
+            reason("../flash-attn-2.8.3-py3-none-any.whl")
+                .starts_with("`../flash` is not a valid distribution name: letters, digits")
         );
     }
 
@@ -651,7 +624,8 @@ mod tests {
         );
         assert_eq!(
             reason("../a-1-py3-none-any.whl"),
-            "`../a` is not a distribution name"
+            "`../a` is not a valid distribution name: letters, digits, `-`, `_`, `.`, starting and \
+             ending with a letter or digit"
         );
         assert!(reason("a-1-py3--any.whl").starts_with("`` is not a set of wheel tags"));
     }
@@ -678,12 +652,8 @@ mod tests {
         };
         let version = "1.x".parse::<Version>().unwrap_err();
         assert_eq!(source("a-1.x-py3-none-any.whl"), Some(version.to_string()));
-        let distribution = "../a".parse::<DistributionName>().unwrap_err();
-        assert_eq!(
-            source("../a-1-py3-none-any.whl"),
-            Some(distribution.to_string())
-        );
         for text in [
+            "../a-1-py3-none-any.whl",
             "a.whl",
             "a-1-x1-py3-none-any.whl",
             "a-1-py3--any.whl",
@@ -838,7 +808,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_name_reads_back_as_it_was_printed(
+        fn a_name_round_trips(
             text in "[A-Za-z][A-Za-z0-9_]{0,8}[A-Za-z0-9]-[0-9]\\.[0-9]{1,2}(\\.(post|POST)1)?(\\+[A-Za-z0-9]{1,9}([._][a-z0-9]{1,3})?)?(-[0-9][A-Za-z]?)?-(cp3[0-9]|CP312|py3|py3\\.PY2)-(abi3|none|None|cp313t)-(any|ANY|linux_x86_64(\\.manylinux_2_28_x86_64)?)\\.whl"
         ) {
             let name: WheelName = text.parse().unwrap();
@@ -852,7 +822,7 @@ mod tests {
         }
 
         #[test]
-        fn a_name_with_another_version_reads_back(
+        fn a_name_with_another_version_round_trips(
             version in "[vV]?[0-9](\\.[0-9]{1,2})?([-_.]?(a|RC|alpha|preview)[-_.]?[0-9])?(-[0-9]|[-_.]?(post|REV)[-_.]?[0-9])?([-_.]?dev[-_.]?[0-9])?(\\+[A-Za-z0-9]{1,3}([-_.][a-z0-9]{1,3}){0,2})?"
         ) {
             let version: Version = version.parse().unwrap();
@@ -863,7 +833,7 @@ mod tests {
         }
 
         #[test]
-        fn reading_a_name_never_panics(text in "[A-Za-z0-9%.+_/ -]{0,40}(\\.whl)?") {
+        fn parsing_a_name_never_panics(text in "[A-Za-z0-9%.+_/ -]{0,40}(\\.whl)?") {
             let _ = text.parse::<WheelName>();
             let _ = WheelName::from_percent_encoded(&text);
         }

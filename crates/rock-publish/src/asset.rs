@@ -172,7 +172,7 @@ impl Asset {
 }
 
 /// Returns the Python versions that the tags of a wheel name individually: `cp313` with ABI
-/// `cp313t` is `3.13t`. A wheel for all later versions (`abi3`, `py3`) names none.
+/// `cp313t` is `3.13t`. A wheel for all later versions (`abi3`, `abi3t`, `py3`) names none.
 fn pythons(wheel: &WheelName) -> Vec<String> {
     let minor = |tag: &str| {
         let digits = tag.strip_prefix("cp")?;
@@ -180,8 +180,7 @@ fn pythons(wheel: &WheelName) -> Vec<String> {
         (!minor.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
             .then(|| format!("{major}.{minor}"))
     };
-    let abis = wheel.abi_tags().as_slice();
-    if abis.iter().any(|abi| abi == "abi3" || abi == "none") {
+    if wheel.abi_tags().is_stable_abi() || wheel.abi_tags().contains("none") {
         return Vec::new();
     }
     let free_threaded = wheel.abi_tags().is_free_threaded();
@@ -212,5 +211,6 @@ mod tests {
         );
         assert_eq!(of("a-1-py3-none-any.whl"), "");
         assert_eq!(of("a-1-cp39-abi3-linux_x86_64.whl"), "");
+        assert_eq!(of("a-1-cp315-abi3t-linux_x86_64.whl"), "");
     }
 }

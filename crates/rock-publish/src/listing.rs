@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::remote::continued_tag;
 use super::{ManifestFile, ReleaseManifest};
-use rock_diagnostic::render::visible;
+use rock_diagnostic::render::escape_line;
 use rock_names::{Digest, RepoName, WheelName, WheelNameError, has_wheel_extension, is_file_name};
 
 /// The releases of a repository, or of a directory, newest first where the order is known.
@@ -168,7 +168,7 @@ impl ReleaseListing {
         let is_line = |text: &str| !text.contains(char::is_control);
         let is_word = |text: &str| is_line(text) && !text.contains(char::is_whitespace);
         let fault =
-            |what: &str, text: &str| Err(ListingError(format!("{what} `{}`", visible(text))));
+            |what: &str, text: &str| Err(ListingError(format!("{what} `{}`", escape_line(text))));
         if let Some(name) = self
             .repository
             .as_deref()

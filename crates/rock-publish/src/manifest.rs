@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use rock_diagnostic::render::visible;
+use rock_diagnostic::render::escape_line;
 use rock_names::{
     Digest, DistributionName, GfxTarget, LocalLabel, Version, WheelName, is_file_name,
 };
@@ -215,7 +215,7 @@ impl ManifestFile {
         let is_name =
             is_file_name(name) && is_word(name) && !name.contains('\\') && !name.starts_with('.');
         if !is_name || name.len() > WheelName::MAX_BYTES {
-            return Err(ManifestError::BadName(visible(name)));
+            return Err(ManifestError::BadName(escape_line(name)));
         }
         let fields = FieldChecker { file: name };
         let is_version = |text: &str| text.parse::<Version>().is_ok();
@@ -314,7 +314,7 @@ impl FieldChecker<'_> {
         Err(ManifestError::BadField {
             file: file.to_owned(),
             field,
-            text: visible(text),
+            text: escape_line(text),
             what,
         })
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use rock_compat::Compat;
-use rock_diagnostic::render::visible;
+use rock_diagnostic::render::escape_line;
 use rock_names::is_asset_name;
 use serde::Serialize;
 
@@ -86,7 +86,7 @@ impl PublishSummary {
 
     /// Returns the text for people, with the commands that install from the index.
     pub fn to_text(&self) -> String {
-        let release = visible(&self.release);
+        let release = escape_line(&self.release);
         let mut text = match (self.changed, self.dry_run) {
             (false, _) => format!(
                 "{release} is up to date: {} files, nothing written\n",

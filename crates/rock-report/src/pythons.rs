@@ -6,15 +6,16 @@ use std::fmt;
 use rock_names::{PythonVersion, WheelName, is_free_threaded_abi};
 
 /// The Python versions that a wheel supports (platform compatibility tags, "Python Tag" and "ABI
-/// Tag"; PEP 384 for `abi3`).
+/// Tag"; PEP 384 for `abi3`, PEP 803 for `abi3t`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WheelPythons {
     /// Only these versions.
     Listed(Vec<PythonVersion>),
-    /// This version and all later ones, through the stable ABI. Free-threaded builds do not support
-    /// it.
+    /// This version and all later ones of the same build, through its stable ABI: `abi3`, or
+    /// `abi3t` for free-threaded builds.
     StableAbi(PythonVersion),
-    /// This version and all later ones; the wheel has no compiled code for a specific Python.
+    /// This version and all later ones of both builds: the wheel has no compiled code for a
+    /// specific Python, or supports both stable ABIs.
     From(PythonVersion),
     /// All versions.
     Any,
@@ -30,10 +31,8 @@ impl WheelPythons {
         let mut numbered: Vec<PythonVersion> = Vec::new();
         for tag in tags {
             numbered.extend(abis.iter().filter_map(|abi| {
-                version(
-                    tag,
-                    is_free_threaded_abi(abi) && abi.starts_with(tag.as_str()),
-                )
+                let is_of_tag = abi.starts_with(tag.as_str()) || abi == "abi3t";
+                version(tag, is_free_threaded_abi(abi) && is_of_tag)
             }));
         }
         numbered.sort();
@@ -43,7 +42,14 @@ impl WheelPythons {
         }
         match numbered.first() {
             None => Self::Other(format!("{}-{}", name.python_tags(), name.abi_tags())),
-            Some(lowest) if name.abi_tags().contains("abi3") => Self::StableAbi(*lowest),
+            Some(lowest) if name.abi_tags().contains("abi3") => {
+                if name.abi_tags().contains("abi3t") {
+                    Self::From(*lowest)
+                } else {
+                    Self::StableAbi(*lowest)
+                }
+            }
+            Some(lowest) if name.abi_tags().contains("abi3t") => Self::StableAbi(*lowest),
             Some(lowest)
                 if name.abi_tags().contains("none")
                     && tags.iter().all(|tag| tag.starts_with("py")) =>
@@ -61,7 +67,7 @@ impl WheelPythons {
             (Self::Any, _) => true,
             (Self::Listed(versions), Some(python)) => versions.contains(&python),
             (Self::StableAbi(lowest), Some(python)) => {
-                python >= *lowest && !python.is_free_threaded()
+                python >= *lowest && python.is_free_threaded() == lowest.is_free_threaded()
             }
             (Self::From(lowest), Some(python)) => python >= *lowest,
             (Self::Other(_), _) | (_, None) => false,
@@ -112,7 +118,10 @@ impl fmt::Display for WheelPythons {
                     .collect::<Vec<_>>()
                     .join(", "),
             ),
-            Self::StableAbi(lowest) => write!(f, "{lowest}+ (abi3)"),
+            Self::StableAbi(lowest) => {
+                let flag = if lowest.is_free_threaded() { "t" } else { "" };
+                write!(f, "{lowest}+ (abi3{flag})")
+            }
             Self::From(lowest) => write!(f, "{lowest}+"),
             Self::Any => f.write_str("any"),
             Self::Other(tags) => f.write_str(tags),
@@ -137,6 +146,8 @@ mod tests {
         check("cp311.cp312-cp311.cp312", "3.11, 3.12");
         check("cp39-abi3", "3.9+ (abi3)");
         check("cp39.cp310-abi3", "3.9+ (abi3)");
+        check("cp315-abi3t", "3.15t+ (abi3t)");
+        check("cp315-abi3.abi3t", "3.15+");
         check("py3-none", "any");
         check("py2.py3-none", "any");
         check("py310-none", "3.10+");
@@ -168,6 +179,8 @@ mod tests {
         let serves = |tags: &str, python: &str| of(tags).serves(Some(python.parse().unwrap()));
         assert!(serves("cp39-abi3", "3.9") && serves("cp39-abi3", "3.14"));
         assert!(!serves("cp39-abi3", "3.8") && !serves("cp39-abi3", "3.13t"));
+        assert!(serves("cp315-abi3t", "3.16t") && !serves("cp315-abi3t", "3.16"));
+        assert!(serves("cp315-abi3.abi3t", "3.15t") && serves("cp315-abi3.abi3t", "3.16"));
         assert!(serves("py3-none", "3.13t") && of("py3-none").serves(None));
         assert!(serves("cp313-cp313t", "3.13t") && !serves("cp313-cp313t", "3.13"));
         assert!(!of("cp310-cp310").serves(None));

@@ -6,18 +6,18 @@ use std::str::FromStr;
 
 use super::{LabelCheck, RenamePlan, Wheel, WheelEdits, WheelError, check_identity};
 use rock_names::{
-    AbiTag, BuildTag, BuildTagError, PlatformTag, PythonTag, TagSet, TagSetError, WheelName,
+    AbiKind, BuildTag, BuildTagError, PlatformKind, PythonKind, TagSet, TagSetError, WheelName,
 };
 
 /// New tags of a wheel; `None` keeps the present ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RetagOptions {
     /// The Python tags.
-    pub python: Option<TagChange<PythonTag>>,
+    pub python: Option<TagChange<PythonKind>>,
     /// The ABI tags.
-    pub abi: Option<TagChange<AbiTag>>,
+    pub abi: Option<TagChange<AbiKind>>,
     /// The platform tags.
-    pub platform: Option<TagChange<PlatformTag>>,
+    pub platform: Option<TagChange<PlatformKind>>,
     /// The build tag.
     pub build: Option<BuildTagChange>,
 }

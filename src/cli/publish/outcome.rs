@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::cli::Format;
 use crate::diagnostic::markdown::code;
-use crate::diagnostic::render::{json, visible_lines};
+use crate::diagnostic::render::{escape_block, json};
 use crate::diagnostic::{Diagnostic, counted};
 use crate::github::{PublishDryRun, PublishOutcome, PublishResult, PublishRun, RecordedCall};
 use crate::publish::remote::{DesiredRelease, PublishStep};
@@ -94,7 +94,7 @@ impl PublishReport<'_> {
     /// Returns the text to print, with the diagnostics of the run in JSON.
     pub(super) fn text(&self, format: Format, diagnostics: &[Diagnostic]) -> String {
         match format {
-            Format::Human => visible_lines(&self.human()),
+            Format::Human => escape_block(&self.human()),
             Format::Json => to_json(&self.document(diagnostics)),
         }
     }

@@ -6,7 +6,7 @@ use crate::cli::publish::Connection;
 use crate::cli::{Exit, Format, OutputFormat, Shell, load};
 use crate::config::Attest;
 use crate::diagnostic::Sink;
-use crate::diagnostic::render::visible_lines;
+use crate::diagnostic::render::escape_block;
 use crate::github::ObservationRequest;
 use crate::names::RepoName;
 use crate::plan;
@@ -203,5 +203,5 @@ fn human(report: &PreflightReport) -> String {
     let row = |check: &PreflightCheck| {
         format!("{:7}  {:18}  {}\n", check.outcome, check.name, check.detail)
     };
-    visible_lines(&report.checks.iter().map(row).collect::<String>())
+    escape_block(&report.checks.iter().map(row).collect::<String>())
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::audit::format_size;
 use crate::cli::publish::{Connection, failed, saved_listing};
 use crate::cli::{Exit, Format, OutputFormat, Shell, load};
-use crate::diagnostic::render::visible_lines;
+use crate::diagnostic::render::escape_block;
 use crate::diagnostic::{Sink, counted};
 use crate::github::GithubError;
 use crate::names::Age;
@@ -124,7 +124,7 @@ fn text(
     outcome: &PruneOutcome,
 ) -> String {
     match args.format.get() {
-        Format::Human => visible_lines(&human_text(args, decisions, listing, outcome)),
+        Format::Human => escape_block(&human_text(args, decisions, listing, outcome)),
         Format::Json => outcome.json(decisions, repo, args.apply),
     }
 }

@@ -17,7 +17,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{Shell, Verbosity};
-use crate::diagnostic::render::{redact_urls, visible};
+use crate::diagnostic::render::{escape_line, redact_urls};
 
 pub(super) use build::{BuildReporter, format_duration};
 pub(super) use checkout::CheckoutReporter;
@@ -80,7 +80,7 @@ impl StatusLine {
     /// Redraws the line with this text.
     fn draw(&self, text: impl FnOnce() -> String) {
         if let Some(line) = &self.0 {
-            line.set_message(visible(&redact_urls(&text())));
+            line.set_message(escape_line(&redact_urls(&text())));
             line.tick();
         }
     }

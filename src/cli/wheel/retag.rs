@@ -12,7 +12,7 @@ use crate::cli::{Exit, Shell, load};
 use crate::codes::rocm as codes;
 use crate::compat::Compat;
 use crate::diagnostic::{Code, Diagnostic, Severity};
-use crate::names::{AbiTag, PlatformTag, PythonTag, WheelName};
+use crate::names::{AbiKind, PlatformKind, PythonKind, WheelName};
 use crate::wheel::{BuildTagChange, LabelCheck, RetagOptions, TagChange, Wheel, ZipMember, retag};
 
 /// Change the tags or the build number of a wheel, in its filename and metadata
@@ -42,10 +42,10 @@ pub(super) struct Args {
     wheel: PathBuf,
     /// Set or add Python tags, such as cp312 or +py3
     #[arg(long, alias = "python", value_name = "[+]TAG", help_heading = "Tags")]
-    python_tag: Option<TagChange<PythonTag>>,
+    python_tag: Option<TagChange<PythonKind>>,
     /// Set or add ABI tags, such as cp312, abi3 or none
     #[arg(long, alias = "abi", value_name = "[+]TAG", help_heading = "Tags")]
-    abi_tag: Option<TagChange<AbiTag>>,
+    abi_tag: Option<TagChange<AbiKind>>,
     #[arg(
         help = "Set or add platform tags, such as linux_x86_64 or +manylinux_2_28_x86_64",
         long,
@@ -53,7 +53,7 @@ pub(super) struct Args {
         value_name = "[+]TAG",
         help_heading = "Tags"
     )]
-    platform_tag: Option<TagChange<PlatformTag>>,
+    platform_tag: Option<TagChange<PlatformKind>>,
     /// Set the build number; an empty string removes it
     #[arg(long, value_name = "BUILD", help_heading = "Tags")]
     build: Option<BuildTagChange>,

@@ -169,7 +169,7 @@ pub(super) fn gfx_without_code(context: CheckContext<'_>) -> Option<Diagnostic> 
 /// `cp38-abi3` is that one and later ones of Python 3 (PEP 425).
 fn other_python(context: CheckContext<'_>, digits: &str) -> Option<Diagnostic> {
     let tags = context.name.python_tags().as_slice();
-    let is_stable = context.name.abi_tags().iter().any(|abi| abi == "abi3");
+    let is_stable = context.name.abi_tags().is_stable_abi();
     let is_permitted = tags
         .iter()
         .filter_map(|tag| tag.strip_prefix("cp").or_else(|| tag.strip_prefix("py")))
@@ -260,7 +260,7 @@ fn needed_of<'a>(context: CheckContext<'a>, prefixes: &[&str]) -> Option<(&'a st
 /// the stable ABI are not checked: some of their modules are for programs that bring their own
 /// Python, such as debuggers.
 fn python(context: CheckContext<'_>) -> Option<Diagnostic> {
-    let is_stable_abi = context.name.abi_tags().contains("abi3");
+    let is_stable_abi = context.name.abi_tags().is_stable_abi();
     let mut tags = context.name.python_tags().iter();
     if is_stable_abi || !tags.all(|tag| tag.starts_with("cp")) {
         return None;

@@ -42,7 +42,7 @@ pub fn check_python_tags<'m>(
         }
     }
     let (tags, abis) = (name.python_tags().as_slice(), name.abi_tags());
-    let is_stable_abi = abis.contains("abi3");
+    let is_stable_abi = abis.is_stable_abi();
     let (stem, module) = modules
         .iter()
         .filter(|(stem, _)| !unversioned.contains(*stem))
@@ -106,10 +106,13 @@ fn versioned_stem(path: &str) -> Option<(&str, String)> {
 }
 
 /// Returns the path up to the suffix of a library that any Python may import: `demo/_demo` for
-/// `demo/_demo.so` and `demo/_demo.abi3.so`.
+/// `demo/_demo.so`, `demo/_demo.abi3.so` and `demo/_demo.abi3t.so` (PEP 803).
 fn unversioned_stem(path: &str) -> Option<&str> {
     let stem = path.strip_suffix(".so")?;
-    let stem = stem.strip_suffix(".abi3").unwrap_or(stem);
+    let stem = [".abi3", ".abi3t"]
+        .into_iter()
+        .find_map(|suffix| stem.strip_suffix(suffix))
+        .unwrap_or(stem);
     let is_whole = !stem.rsplit('/').next()?.contains('.');
     is_whole.then_some(stem)
 }
@@ -137,6 +140,7 @@ mod tests {
             ("cp311-cp311", "cp311"),
             ("cp311.cp312-cp312", "cp311 and cp312"),
             ("cp312-abi3", "cp312 with the stable ABI"),
+            ("cp315-abi3t", "cp315 with the stable ABI"),
         ] {
             let expected =
                 format!("the filename says {claim}, but `demo/_demo` exists only for cp312");
@@ -146,7 +150,7 @@ mod tests {
 
     #[test]
     fn modules_that_any_python_may_import_are_accepted() {
-        for other in ["demo/_demo.so", "demo/_demo.abi3.so"] {
+        for other in ["demo/_demo.so", "demo/_demo.abi3.so", "demo/_demo.abi3t.so"] {
             let members = ["demo/_demo.cpython-312-x86_64-linux-gnu.so", other];
             assert_eq!(message("py3-none", &members), None);
             assert_eq!(message("py3-none", &members[1..]), None);

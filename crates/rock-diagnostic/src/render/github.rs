@@ -7,7 +7,7 @@
 use std::fmt::Write;
 
 use super::redact::redact_urls;
-use super::text::{visible, visible_lines};
+use super::text::{escape_block, escape_line};
 use crate::{Diagnostic, Location, Severity, SourceText};
 
 /// The severities in the order of output, each with its workflow command.
@@ -21,6 +21,8 @@ const MAX_PER_KIND: usize = 10;
 /// The maximum length of a message in characters, below the runner's limit so that a truncated
 /// message says so.
 const MAX_MESSAGE_CHARS: usize = 4000;
+/// The end of a truncated message.
+const CUT: &str = "\n… (truncated; the log has the full message)";
 
 /// The annotations that one workflow step has written.
 #[derive(Debug, Default)]
@@ -49,12 +51,11 @@ impl GithubAnnotations {
             all.sort_by_cached_key(|d| sort_key(d));
             for diagnostic in all.iter().take(MAX_PER_KIND.saturating_sub(*count)) {
                 let mut properties = location_properties(diagnostic, &repository_path);
-                let message =
-                    visible_lines(&redact_urls(&message(diagnostic, properties.is_empty())));
+                let message = message(diagnostic, properties.is_empty());
                 properties.push(("title", diagnostic.code.to_string()));
                 let properties: Vec<_> = properties
                     .iter()
-                    .map(|(name, value)| format!("{name}={}", escape_property(&visible(value))))
+                    .map(|(name, value)| format!("{name}={}", escape_property(&escape_line(value))))
                     .collect();
                 let _ = writeln!(
                     out,
@@ -69,8 +70,9 @@ impl GithubAnnotations {
         out
     }
 
-    /// Takes the diagnostics since the last non-empty list, once there are more of a kind than
-    /// annotations can show. Returns nothing before.
+    /// Takes the list for the step summary: the diagnostics of all calls of [`Self::commands`],
+    /// with and without an annotation, that no earlier list contains. The list is empty as long as
+    /// annotations can show every diagnostic of the step.
     pub fn take_unlisted(&mut self) -> Vec<Diagnostic> {
         let is_over = self.counts.iter().any(|count| *count > MAX_PER_KIND);
         if is_over {
@@ -134,8 +136,8 @@ fn location_properties(
     properties
 }
 
-/// Returns the text of a diagnostic in several lines, optionally with the first location, truncated
-/// to [`MAX_MESSAGE_CHARS`].
+/// Returns the text of a diagnostic in several lines, optionally with the first location, without
+/// passwords and control characters, and then truncated to [`MAX_MESSAGE_CHARS`].
 fn message(diagnostic: &Diagnostic, with_location: bool) -> String {
     let mut text = diagnostic.message.clone();
     if let Some(label) = diagnostic.labels.first() {
@@ -152,15 +154,14 @@ fn message(diagnostic: &Diagnostic, with_location: bool) -> String {
     if let Some(help) = &diagnostic.help {
         let _ = write!(text, "\nhelp: {help}");
     }
-    if text.chars().count() > MAX_MESSAGE_CHARS {
-        const CUT: &str = "\n… (truncated; the log has the full message)";
-        text = text
-            .chars()
-            .take(MAX_MESSAGE_CHARS - CUT.chars().count())
-            .chain(CUT.chars())
-            .collect();
+    let text = escape_block(&redact_urls(&text));
+    if text.chars().count() <= MAX_MESSAGE_CHARS {
+        return text;
     }
-    text
+    text.chars()
+        .take(MAX_MESSAGE_CHARS - CUT.chars().count())
+        .chain(CUT.chars())
+        .collect()
 }
 
 /// Escapes the message of a workflow command: line breaks, and `%`, which starts an escape.
@@ -320,6 +321,24 @@ mod tests {
             .replace("%0A", "\n");
         assert_eq!(message.chars().count(), 4000);
         assert!(message.ends_with("(truncated; the log has the full message)"));
+    }
+
+    /// A message is redacted and escaped before it is truncated.
+    #[test]
+    fn a_truncated_message_has_no_part_of_a_password_and_its_escapes_count() {
+        let message = |note: String| {
+            let text = github(&[Diagnostic::new(&codes::BAD_SYNTAX, "long").note(note)]);
+            text.trim_end().replace("%0A", "\n").replacen("::", "", 1)
+        };
+        let url = format!("https://user:{}@host/", "secret".repeat(100));
+        for filler in [3300, 3900, 3930, 3945, 5000] {
+            let text = message(format!("{} {url}", "é".repeat(filler)));
+            assert!(!text.contains("secret"), "{text}");
+        }
+        let text = message("\u{1b}".repeat(1000));
+        let (_, text) = text.split_once("::").unwrap();
+        assert_eq!(text.chars().count(), 4000);
+        assert!(text.ends_with("(truncated; the log has the full message)"));
     }
 
     #[test]

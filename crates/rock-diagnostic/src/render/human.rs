@@ -1,14 +1,17 @@
 //! Text for people: the message, the source lines with carets, notes and help.
 //!
-//! [`annotate_snippets`] lays out the text; this module groups labels by file, cuts long lines and
-//! escapes control characters.
+//! [`annotate_snippets`] lays out the text; this module groups labels by file, cuts long lines,
+//! escapes control characters and replaces passwords.
+//!
+//! **Invariant:** passwords are replaced before a line is cut or laid out, because a URL without
+//! its start is not recognized.
 
 use annotate_snippets::{
     Annotation, AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet,
 };
 
-use super::redact::redact_urls;
-use super::text::{visible, visible_lines, without_c1_controls};
+use super::redact::{mask_urls, redact_urls};
+use super::text::{escape_block, escape_c1_controls, escape_line};
 use crate::{Diagnostic, DiagnosticLabel, Location, Severity, SourceText, Span};
 
 /// The maximum length in bytes of a source line that is passed to the layout in full. Of a longer
@@ -16,11 +19,15 @@ use crate::{Diagnostic, DiagnosticLabel, Location, Severity, SourceText, Span};
 const MAX_LINE_BYTES: usize = 4000;
 /// The maximum width of the output in columns. Longer source lines are cut around the carets.
 const MAX_COLUMNS: usize = 120;
+/// The path that is laid out for a changed excerpt, for which annotate-snippets would compute
+/// another position. No other text contains it: control characters are escaped, and in source
+/// lines annotate-snippets replaces this one.
+const POSITION_MARK: char = '\u{1}';
 
 /// Renders diagnostics for people, with a blank line after each, optionally with terminal colours.
 ///
 /// Control characters of messages, names and source lines are escaped or replaced, and passwords in
-/// URLs are replaced.
+/// URLs are replaced, in source lines by as many `*`.
 pub fn human(diagnostics: &[Diagnostic], color: bool) -> String {
     let renderer = if color {
         Renderer::styled()
@@ -30,16 +37,12 @@ pub fn human(diagnostics: &[Diagnostic], color: bool) -> String {
     .term_width(MAX_COLUMNS);
     let mut out = String::new();
     for diagnostic in diagnostics {
-        let cut = cut_long_line(diagnostic);
-        let (diagnostic, positions) = match &cut {
-            Some((cut, positions)) => (cut, Some(positions)),
-            None => (diagnostic, None),
-        };
         let has_snippet = diagnostic
             .labels
             .iter()
             .any(|label| matches!(label.location, Location::Text { .. }));
-        let groups = groups(diagnostic);
+        let mut positions = Vec::new();
+        let groups = groups(diagnostic, &mut positions);
         // Without a snippet, the help is rendered on its own, because there is no margin to align
         // it with.
         let chunk_size = if has_snippet { groups.len() } else { 1 };
@@ -49,78 +52,59 @@ pub fn human(diagnostics: &[Diagnostic], color: bool) -> String {
             .collect();
         // Snippets contain source lines unescaped, and annotate-snippets replaces only some of
         // their control characters.
-        let text = without_c1_controls(parts.join("\n"));
-        out.push_str(&redact_urls(&match positions {
-            Some(positions) => text.replacen(positions.shown.as_str(), &positions.actual, 1),
-            None => text,
-        }));
+        let text = with_positions(&parts.join("\n"), &positions);
+        out.push_str(&escape_c1_controls(text));
         out.push_str("\n\n");
     }
     out
 }
 
-/// The position that is rendered for a cut line, and the one to replace it with.
-struct Positions {
-    shown: String,
-    actual: String,
+/// Replaces each [`POSITION_MARK`], with the line and column after it, by one of the positions.
+fn with_positions(rendered: &str, positions: &[String]) -> String {
+    let mut parts = rendered.split(POSITION_MARK);
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for (index, part) in parts.enumerate() {
+        text.push_str(positions.get(index).map_or("", String::as_str));
+        text.push_str(part.trim_start_matches(|c: char| c == ':' || c.is_ascii_digit()));
+    }
+    text
 }
 
-/// If the first label is in a very long line, returns the diagnostic with this line cut. The other
-/// labels become notes.
-fn cut_long_line(diagnostic: &Diagnostic) -> Option<(Diagnostic, Positions)> {
-    let first = diagnostic.labels.first()?;
-    let Location::Text { source, span } = &first.location else {
-        return None;
-    };
-    let (cut, span) = cut_line(source, span)?;
-    let mut short = diagnostic.clone();
-    let location = cut.location(span);
-    let positions = Positions {
-        shown: visible(&location.to_string()),
-        actual: visible(&first.location.to_string()),
-    };
-    short.labels = vec![DiagnosticLabel {
-        location,
-        ..first.clone()
-    }];
-    short.notes.extend(
-        diagnostic.labels[1..]
-            .iter()
-            .map(|label| format!("{}: {}", label.location, label.text)),
-    );
-    Some((short, positions))
+/// Returns a text without passwords and control characters, in one line.
+fn safe_line(text: &str) -> String {
+    escape_line(&redact_urls(text))
 }
 
 /// Converts a diagnostic to the groups of annotate-snippets: one for the message, labels and notes,
-/// and one for the help.
-fn groups(diagnostic: &Diagnostic) -> Vec<Group<'static>> {
+/// and one for the help. Adds the position of each snippet with a [`POSITION_MARK`], in order.
+fn groups(diagnostic: &Diagnostic, positions: &mut Vec<String>) -> Vec<Group<'static>> {
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
         Severity::Note => Level::NOTE,
     };
     let title = level
-        .primary_title(visible(&diagnostic.message))
+        .primary_title(safe_line(&diagnostic.message))
         .id(diagnostic.code.to_string());
     let mut elements: Vec<Element<'static>> = Vec::new();
     let mut notes = Vec::new();
     for (source, labels) in by_source(&diagnostic.labels) {
-        elements.push(snippet(source, &labels).into());
+        elements.push(snippet(source, &labels, positions, &mut notes).into());
     }
     for label in &diagnostic.labels {
         if !matches!(label.location, Location::Text { .. }) {
             if label.primary {
-                elements.push(Origin::path(visible(&label.location.to_string())).into());
+                elements.push(Origin::path(safe_line(&label.location.to_string())).into());
                 notes.extend((!label.text.is_empty()).then(|| label.text.clone()));
             } else {
-                notes.push(format!("{}: {}", label.location, label.text));
+                notes.push(label_note(label));
             }
         }
     }
     let notes: Vec<Element<'static>> = notes
         .iter()
         .chain(&diagnostic.notes)
-        .map(|note| Level::NOTE.message(visible_lines(note)).into())
+        .map(|note| Level::NOTE.message(escape_block(&redact_urls(note))).into())
         .collect();
     let mut groups = if elements.is_empty() && !notes.is_empty() {
         // Directly after the title, the notes would start the margin of a snippet.
@@ -134,10 +118,15 @@ fn groups(diagnostic: &Diagnostic) -> Vec<Group<'static>> {
     };
     if let Some(help) = &diagnostic.help {
         groups.push(Group::with_title(
-            Level::HELP.secondary_title(visible_lines(help)),
+            Level::HELP.secondary_title(escape_block(&redact_urls(help))),
         ));
     }
     groups
+}
+
+/// Returns the note for a label that is not shown in a source line.
+fn label_note(label: &DiagnosticLabel) -> String {
+    format!("{}: {}", label.location, label.text)
 }
 
 /// Groups the labels that point into texts by text, in the order of the first label of each.
@@ -156,72 +145,124 @@ fn by_source(labels: &[DiagnosticLabel]) -> Vec<(&SourceText, Vec<(&DiagnosticLa
 }
 
 /// Returns the lines from the first to the last label, annotated. A span of several lines is cut to
-/// its first line.
+/// its first line. Labels in a part of a line that is cut away become notes.
 fn snippet(
     source: &SourceText,
     labels: &[(&DiagnosticLabel, Span)],
+    positions: &mut Vec<String>,
+    notes: &mut Vec<String>,
 ) -> Snippet<'static, Annotation<'static>> {
-    let text = &*source.text;
     let spans: Vec<Span> = labels
         .iter()
-        .map(|(_, span)| first_line(text, span))
+        .map(|(_, span)| first_line(&source.text, span))
         .collect();
-    let from = spans.iter().map(|s| s.start).min().unwrap_or(0);
-    let to = spans.iter().map(|s| s.end).max().unwrap_or(0);
-    let from = line_start(text, from);
-    let to = text[to..].find('\n').map_or(text.len(), |i| to + i);
-    let line = text[..from].matches('\n').count() + 1;
-    let annotations: Vec<Annotation<'static>> = labels
-        .iter()
-        .zip(spans)
-        .map(|((label, _), span)| {
-            let kind = if label.primary {
-                AnnotationKind::Primary
-            } else {
-                AnnotationKind::Context
-            };
-            let annotation = kind.span(span.start - from..span.end - from);
-            if label.text.is_empty() {
-                annotation
-            } else {
-                annotation.label(visible(&label.text))
-            }
-        })
-        .collect();
-    Snippet::source(text[from..to].to_owned())
-        .path(visible(&source.path))
-        .line_start(line)
+    let excerpt = Excerpt::new(&source.text, &spans);
+    let mut annotations: Vec<Annotation<'static>> = Vec::new();
+    for ((label, _), span) in labels.iter().zip(excerpt.spans) {
+        let Some(span) = span else {
+            notes.push(label_note(label));
+            continue;
+        };
+        let kind = if label.primary {
+            AnnotationKind::Primary
+        } else {
+            AnnotationKind::Context
+        };
+        let annotation = kind.span(span);
+        annotations.push(if label.text.is_empty() {
+            annotation
+        } else {
+            annotation.label(safe_line(&label.text))
+        });
+    }
+    let path = match spans.first().filter(|_| excerpt.is_changed) {
+        Some(span) => {
+            positions.push(safe_line(&source.location(span.clone()).to_string()));
+            POSITION_MARK.to_string()
+        }
+        None => safe_line(&source.path),
+    };
+    Snippet::source(excerpt.text)
+        .path(path)
+        .line_start(excerpt.first_line)
         .annotations(annotations)
+}
+
+/// The lines of a source from its first to its last label as they are laid out: without passwords,
+/// and of a long line only the part around its first label.
+struct Excerpt {
+    text: String,
+    /// The number of the first line, from 1.
+    first_line: usize,
+    /// The range of each label in `text`; `None` if it is in a part that is cut away.
+    spans: Vec<Option<Span>>,
+    /// Whether `text` differs from the source.
+    is_changed: bool,
+}
+
+impl Excerpt {
+    /// Creates the excerpt for spans of a text, each within one line.
+    fn new(text: &str, spans: &[Span]) -> Self {
+        let from = spans.iter().map(|span| span.start).min().unwrap_or(0);
+        let to = spans.iter().map(|span| span.end).max().unwrap_or(0);
+        let from = line_start(text, from);
+        let to = text[to..].find('\n').map_or(text.len(), |i| to + i);
+        // A mask has the length of the password, so the spans are valid in the masked lines.
+        let lines = mask_urls(&text[from..to]);
+        let mut excerpt = Self {
+            text: String::with_capacity(lines.len().min(MAX_LINE_BYTES)),
+            first_line: text[..from].matches('\n').count() + 1,
+            spans: vec![None; spans.len()],
+            is_changed: *lines != text[from..to],
+        };
+        let mut start = from;
+        for (index, line) in lines.split('\n').enumerate() {
+            if index > 0 {
+                excerpt.text.push('\n');
+            }
+            let end = start + line.len();
+            let on_line = |span: &Span| {
+                (start..=end)
+                    .contains(&span.start)
+                    .then(|| span.start - start..span.end - start)
+            };
+            let part = laid_out_part(line, spans.iter().find_map(on_line));
+            let offset = excerpt.text.len();
+            for (span, shown) in spans.iter().zip(&mut excerpt.spans) {
+                let Some(span) = on_line(span) else {
+                    continue;
+                };
+                let is_shown =
+                    part.start <= span.start && (span.start < part.end || part.end == line.len());
+                if is_shown {
+                    let span_end = span.end.min(part.end);
+                    let shifted = |at: usize| at - part.start + offset;
+                    *shown = Some(shifted(span.start)..shifted(span_end));
+                }
+            }
+            excerpt.is_changed |= part != (0..line.len());
+            excerpt.text.push_str(&line[part]);
+            start = end + 1;
+        }
+        excerpt
+    }
+}
+
+/// Returns the range of a line that is laid out: all of it, or of a line longer than
+/// [`MAX_LINE_BYTES`] the part around a span, without one its start.
+fn laid_out_part(line: &str, span: Option<Span>) -> Span {
+    if line.len() <= MAX_LINE_BYTES {
+        return 0..line.len();
+    }
+    let span = span.unwrap_or(0..0);
+    let from = line.ceil_char_boundary(span.start.saturating_sub(MAX_COLUMNS));
+    let to = span.end.min(span.start + MAX_COLUMNS) + MAX_COLUMNS;
+    from..line.floor_char_boundary(to.min(line.len()))
 }
 
 /// Returns the offset of the start of the line that contains an offset.
 fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind('\n').map_or(0, |i| i + 1)
-}
-
-/// Returns the source with the line of a span cut to the part around the span, and the span in it.
-/// `None` if the line is not longer than [`MAX_LINE_BYTES`].
-fn cut_line(source: &SourceText, span: &Span) -> Option<(SourceText, Span)> {
-    let text = &*source.text;
-    let span = first_line(text, span);
-    let line_from = line_start(text, span.start);
-    let line_to = text[span.end..]
-        .find('\n')
-        .map_or(text.len(), |i| span.end + i);
-    if line_to - line_from <= MAX_LINE_BYTES {
-        return None;
-    }
-    let from = text.ceil_char_boundary(span.start.saturating_sub(MAX_COLUMNS).max(line_from));
-    let to = text
-        .floor_char_boundary((span.end.min(span.start + MAX_COLUMNS) + MAX_COLUMNS).min(line_to));
-    let lines_before = "\n".repeat(text[..line_from].matches('\n').count());
-    let cut = SourceText::new(
-        source.path.clone(),
-        format!("{lines_before}{}", &text[from..to]),
-    );
-    let start = lines_before.len() + span.start - from;
-    let end = (start + span.end - span.start).min(cut.text.len());
-    Some((cut, start..end))
 }
 
 /// Cuts a span to the text, to character boundaries and to its first line.
@@ -392,6 +433,86 @@ mod tests {
             shown.contains("NEEDLE") && shown.lines().all(|l| l.chars().count() < 160),
             "{shown}"
         );
+    }
+
+    /// The message and the notes contain the position that the layout computes for the cut line.
+    #[test]
+    fn the_position_in_a_cut_line_replaces_no_other_text() {
+        let text = format!("k: [{}NEEDLE]\n", "a, ".repeat(3000));
+        let at = text.find("NEEDLE").unwrap();
+        let shown = human(
+            &[
+                Diagnostic::new(&codes::BAD_SYNTAX, "m.yaml:1:121 and \u{1}:1:1")
+                    .at(SourceText::new("m.yaml", text).location(at..at + 6), "this")
+                    .note("m.yaml:1:121"),
+            ],
+            false,
+        );
+        assert!(
+            shown.starts_with("error[M002 bad-syntax]: m.yaml:1:121 and \\u{1}:1:1\n"),
+            "{shown}"
+        );
+        assert!(shown.contains("--> m.yaml:1:9005\n"), "{shown}");
+        assert!(shown.contains("note: m.yaml:1:121\n"), "{shown}");
+    }
+
+    /// A long line is cut wherever a label is in it, and labels far away become notes.
+    #[test]
+    fn the_lines_of_all_labels_are_cut() {
+        let text = format!("first: 1\nlong: [{}NEEDLE]\n", "a, ".repeat(400_000));
+        let at = text.find("NEEDLE").unwrap();
+        let source = SourceText::new("m.yaml", text);
+        let shown = human(
+            &[Diagnostic::new(&codes::BAD_SYNTAX, "long")
+                .at(source.location(0..5), "here")
+                .also(source.location(at..at + 6), "and here")
+                .also(source.location(9..13), "the key")],
+            false,
+        );
+        assert!(
+            shown.contains("1 | first: 1\n") && shown.contains("- and here\n"),
+            "{shown}"
+        );
+        assert!(shown.contains("--> m.yaml:1:1\n"), "{shown}");
+        assert!(shown.contains("= note: m.yaml:2:1: the key\n"), "{shown}");
+        assert!(shown.lines().all(|l| l.chars().count() < 160), "{shown}");
+    }
+
+    #[test]
+    fn a_password_in_a_source_line_keeps_the_carets_in_place() {
+        let source = SourceText::new("m.yaml", "index: https://me:secret@host/simple # x\n");
+        let diagnostic = Diagnostic::new(&codes::BAD_SYNTAX, "from https://me:secret@host/simple")
+            .at(source.location(37..40), "https://me:secret@host");
+        assert_snapshot!(human(&[diagnostic], false), @r"
+        error[M002 bad-syntax]: from https://me:***@host/simple
+         --> m.yaml:1:38
+          |
+        1 | index: https://me:******@host/simple # x
+          |                                      ^^^ https://me:***@host
+        ");
+    }
+
+    /// The layout cuts the start of a URL away, in a line of any length.
+    #[test]
+    fn a_url_that_begins_left_of_the_cut_shows_no_password() {
+        for (password, line_end) in [("secret", 10), ("é-secret", 10), ("secret", 2000)] {
+            for repeat in [10, 14, 20, 30, 40] {
+                let text = format!(
+                    "{}https://user:{}@host/ NEEDLE {}\n",
+                    "a: ".repeat(1000),
+                    password.repeat(repeat),
+                    "b ".repeat(line_end)
+                );
+                let at = text.find("NEEDLE").unwrap();
+                let column = text[..at].chars().count() + 1;
+                let location = SourceText::new("m.yaml", text).location(at..at + 6);
+                let diagnostic = Diagnostic::new(&codes::BAD_SYNTAX, "x").at(location, "this");
+                let shown = human(&[diagnostic], false);
+                assert!(!shown.contains("secret"), "{shown}");
+                assert!(shown.contains("NEEDLE"), "{shown}");
+                assert!(shown.contains(&format!("--> m.yaml:1:{column}\n")), "{shown}");
+            }
+        }
     }
 
     #[test]

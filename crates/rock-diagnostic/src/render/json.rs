@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::redact::redact_urls;
-use super::text::printable;
+use super::text::sanitize_output;
 use crate::{Diagnostic, DiagnosticLabel, Location};
 
 /// A line of the output.
@@ -30,8 +30,12 @@ struct JsonLabel<'a> {
 
 /// A location; all fields are null where a diagnostic has none. Lines and columns count from 1,
 /// columns in characters; `end_column` is the first column after the range. Bytes count from 0.
+///
+/// `location_kind` says what `file` is: the path of a `text` or of a whole `file`, an `argument` of
+/// the command line, a `member` of a wheel with the name of the wheel, or a `url`.
 #[derive(Serialize, Default)]
 struct JsonLocation {
+    location_kind: Option<&'static str>,
     file: Option<String>,
     line: Option<usize>,
     column: Option<usize>,
@@ -67,7 +71,7 @@ pub fn json(diagnostics: &[Diagnostic]) -> String {
             notes: &diagnostic.notes,
             help: diagnostic.help.as_deref(),
         };
-        out.push_str(&printable(&redact_urls(&line(&row))));
+        out.push_str(&sanitize_output(&redact_urls(&line(&row))));
     }
     out
 }
@@ -98,6 +102,7 @@ fn json_location(label: &DiagnosticLabel) -> JsonLocation {
             let start = label.location.line_column();
             let end = source.location(span.end..span.end).line_column();
             JsonLocation {
+                location_kind: Some("text"),
                 file: Some(source.path.to_string()),
                 line: start.map(|(line, _)| line),
                 column: start.map(|(_, column)| column),
@@ -107,14 +112,19 @@ fn json_location(label: &DiagnosticLabel) -> JsonLocation {
                 byte_end: Some(span.end),
             }
         }
-        Location::File(path) => JsonLocation {
-            file: Some(path.to_string()),
-            ..JsonLocation::default()
-        },
-        other => JsonLocation {
-            file: Some(other.to_string()),
-            ..JsonLocation::default()
-        },
+        Location::File(_) => whole("file", &label.location),
+        Location::Argument(_) => whole("argument", &label.location),
+        Location::Member { .. } => whole("member", &label.location),
+        Location::Url(_) => whole("url", &label.location),
+    }
+}
+
+/// Returns a location that has no lines, with its displayed name as `file`.
+fn whole(location_kind: &'static str, location: &Location) -> JsonLocation {
+    JsonLocation {
+        location_kind: Some(location_kind),
+        file: Some(location.to_string()),
+        ..JsonLocation::default()
     }
 }
 
@@ -122,7 +132,7 @@ fn json_location(label: &DiagnosticLabel) -> JsonLocation {
 mod tests {
     use super::json;
     use crate::test_codes as codes;
-    use crate::{Diagnostic, SourceText};
+    use crate::{Diagnostic, Location, SourceText};
 
     #[test]
     fn each_line_is_an_object_with_columns_in_characters() {
@@ -138,11 +148,57 @@ mod tests {
         assert_eq!(rows.len(), 2);
         let expected = serde_json::json!({
             "code": "M001", "name": "duplicate-key", "severity": "error", "message": "twice",
-            "file": "m.yaml", "line": 2, "column": 4, "end_line": 2, "end_column": 7, "byte_start": 9, "byte_end": 12,
-            "labels": [{"file": "m.yaml", "line": 2, "column": 4, "end_line": 2, "end_column": 7, "byte_start": 9,
-                "byte_end": 12, "text": "here", "primary": true}],
+            "location_kind": "text", "file": "m.yaml", "line": 2, "column": 4, "end_line": 2,
+            "end_column": 7, "byte_start": 9, "byte_end": 12,
+            "labels": [{"location_kind": "text", "file": "m.yaml", "line": 2, "column": 4,
+                "end_line": 2, "end_column": 7, "byte_start": 9, "byte_end": 12, "text": "here",
+                "primary": true}],
             "notes": [], "help": "mend it",
         });
         assert_eq!(rows[0], expected);
+    }
+
+    /// `file` has the displayed name of any location; `location_kind` says what it is.
+    #[test]
+    fn each_kind_of_location_is_named() {
+        let source = SourceText::new("m.yaml", "a: 1\n");
+        let member = Location::Member {
+            wheel: "a.whl".to_owned(),
+            member: "a/b.py".to_owned(),
+        };
+        let rows: Vec<(String, String)> = [
+            source.location(0..1),
+            Location::SecretText { source, span: 0..1 },
+            Location::File("m.yaml".into()),
+            Location::Argument("--gpu".to_owned()),
+            member,
+            Location::Url("https://u:p@host/x".to_owned()),
+        ]
+        .into_iter()
+        .map(|location| {
+            let line = json(&[Diagnostic::new(&codes::BAD_SYNTAX, "x").at(location, "")]);
+            let row: serde_json::Value = serde_json::from_str(&line).unwrap();
+            let text = |key: &str| row[key].as_str().unwrap().to_owned();
+            assert_eq!(row["labels"][0]["location_kind"], row["location_kind"]);
+            (text("location_kind"), text("file"))
+        })
+        .collect();
+        let expected = [
+            ("text", "m.yaml"),
+            ("text", "m.yaml"),
+            ("file", "m.yaml"),
+            ("argument", "argument `--gpu`"),
+            ("member", "a.whl: a/b.py"),
+            ("url", "https://u:***@host/x"),
+        ];
+        assert_eq!(
+            rows,
+            expected.map(|(kind, file)| (kind.to_owned(), file.to_owned()))
+        );
+        let nowhere = json(&[Diagnostic::new(&codes::BAD_SYNTAX, "x")]);
+        assert!(
+            nowhere.contains("\"location_kind\":null,\"file\":null"),
+            "{nowhere}"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Removes passwords from URLs.
+//! Replaces passwords in URLs.
 
 use std::borrow::Cow;
 
@@ -15,6 +15,17 @@ const STARS: &str = "***";
 /// assert_eq!(redact_urls("from https://me:secret@host/x"), "from https://me:***@host/x");
 /// ```
 pub fn redact_urls(text: &str) -> Cow<'_, str> {
+    replace_passwords(text, |_| STARS.to_owned())
+}
+
+/// Replaces each byte of the passwords that [`redact_urls`] replaces with `*`, so that all byte
+/// offsets, and the columns of ASCII text, are unchanged.
+pub(super) fn mask_urls(text: &str) -> Cow<'_, str> {
+    replace_passwords(text, |password| "*".repeat(password.len()))
+}
+
+/// Replaces the passwords in all URLs of a text.
+fn replace_passwords(text: &str, replacement: impl Fn(&str) -> String) -> Cow<'_, str> {
     let mut redacted = String::new();
     let mut done = 0;
     for (at, _) in text.match_indices("://") {
@@ -40,7 +51,7 @@ pub fn redact_urls(text: &str) -> Cow<'_, str> {
             None => continue,
         };
         redacted.push_str(&text[done..start + kept]);
-        redacted.push_str(STARS);
+        redacted.push_str(&replacement(&user_info[kept..]));
         done = start + user_info.len();
     }
     if done == 0 {
@@ -52,7 +63,7 @@ pub fn redact_urls(text: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::redact_urls;
+    use super::{mask_urls, redact_urls};
 
     #[test]
     fn passwords_in_urls_are_replaced() {
@@ -81,6 +92,15 @@ mod tests {
         ] {
             assert_eq!(redact_urls(text), shown, "{text}");
         }
+    }
+
+    #[test]
+    fn a_mask_is_as_long_as_the_password() {
+        assert_eq!(
+            mask_urls("git+https://me:secret@h/x https://tökn@h"),
+            "git+https://me:******@h/x https://*****@h"
+        );
+        assert_eq!(mask_urls("https://h/x"), "https://h/x");
     }
 
     /// The run time is linear in the length of the text.

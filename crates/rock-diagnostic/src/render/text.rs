@@ -6,14 +6,14 @@ use std::fmt::Write;
 /// Escapes control characters, including line breaks, and invisible characters.
 ///
 /// ```
-/// assert_eq!(rock_diagnostic::render::visible("a\nb\u{1b}[31m"), r"a\nb\u{1b}[31m");
+/// assert_eq!(rock_diagnostic::render::escape_line("a\nb\u{1b}[31m"), r"a\nb\u{1b}[31m");
 /// ```
-pub fn visible(text: &str) -> String {
+pub fn escape_line(text: &str) -> String {
     escape(text, false)
 }
 
 /// Escapes control characters and invisible characters, but keeps line feeds.
-pub fn visible_lines(text: &str) -> String {
+pub fn escape_block(text: &str) -> String {
     escape(text, true)
 }
 
@@ -40,7 +40,7 @@ fn escape(text: &str, keep_lines: bool) -> String {
 /// GitHub workflow commands (`::` at the start of a line, `##[`). Returns all other text unchanged.
 ///
 /// In JSON or JSON lines, the escapes are those of JSON, so that the values do not change.
-pub fn printable(text: &str) -> Cow<'_, str> {
+pub fn sanitize_output(text: &str) -> Cow<'_, str> {
     // A carriage return without a line feed lets text overwrite the line.
     let has_return = text
         .match_indices('\r')
@@ -63,7 +63,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
         return Cow::Owned(escaped.collect());
     }
     let lines = text.split_inclusive('\n').map(|line| {
-        let line = without_controls(line);
+        let line = escape_controls_keep_whitespace(line);
         if !is_command(&line) {
             return line;
         }
@@ -85,7 +85,8 @@ fn is_json(text: &str) -> bool {
     serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
 }
 
-/// Returns whether a byte of UTF-8 cannot be part of a character that [`printable`] may escape.
+/// Returns whether a byte of UTF-8 cannot be part of a character that [`sanitize_output`] may
+/// escape.
 ///
 /// C1 control characters start with the byte C2, those of [`is_invisible`] with E2 and EF.
 fn is_part_of_plain_text(byte: u8) -> bool {
@@ -94,7 +95,7 @@ fn is_part_of_plain_text(byte: u8) -> bool {
 
 /// Escapes control characters and invisible characters, but keeps line breaks (`\n`, `\r\n`) and
 /// tabs.
-pub fn without_controls(text: &str) -> String {
+pub fn escape_controls_keep_whitespace(text: &str) -> String {
     text.split("\r\n")
         .map(|lines| {
             lines
@@ -109,7 +110,7 @@ pub fn without_controls(text: &str) -> String {
 
 /// Escapes DEL, the C1 control characters, which some terminals interpret like ESC sequences, and
 /// invisible characters.
-pub(super) fn without_c1_controls(text: String) -> String {
+pub(super) fn escape_c1_controls(text: String) -> String {
     let is_escaped = |c: char| matches!(c, '\u{7f}'..='\u{9f}') || is_invisible(c);
     if !text.contains(is_escaped) {
         return text;
@@ -139,7 +140,7 @@ pub fn is_invisible(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_invisible, is_part_of_plain_text, printable};
+    use super::{is_invisible, is_part_of_plain_text, sanitize_output};
 
     #[test]
     fn escaped_characters_have_a_byte_that_plain_text_does_not() {
@@ -160,7 +161,7 @@ mod tests {
             "a::b ::c # # [\n",
             "{\"a\": \"::error::\"}\n",
         ] {
-            assert_eq!(printable(text), text);
+            assert_eq!(sanitize_output(text), text);
         }
     }
 
@@ -180,7 +181,7 @@ mod tests {
                 "a\n \t\\u{3a}:stop-commands::x\nb #\\u{23}[error]c",
             ),
         ] {
-            assert_eq!(printable(text), shown);
+            assert_eq!(sanitize_output(text), shown);
             assert!(!shown.lines().any(super::is_command));
         }
     }
@@ -189,7 +190,7 @@ mod tests {
     fn values_of_json_do_not_change() {
         let value = serde_json::json!({"a": "x\u{9b}\u{200b}\u{7f}##[error]y\u{1b}"});
         for text in [format!("{value:#}\n"), format!("{value}\n{value}\n")] {
-            let shown = printable(&text);
+            let shown = sanitize_output(&text);
             assert!(shown.is_ascii() && !shown.contains("##["), "{shown}");
             let rows = serde_json::Deserializer::from_str(&shown).into_iter::<serde_json::Value>();
             assert!(rows.map(Result::unwrap).all(|row| row == value), "{shown}");
@@ -198,7 +199,7 @@ mod tests {
 
     #[test]
     fn c1_controls_are_escaped() {
-        let text = super::without_c1_controls("é\u{1b}[1ma\u{9b}b\u{85}\u{200b}\n".to_owned());
+        let text = super::escape_c1_controls("é\u{1b}[1ma\u{9b}b\u{85}\u{200b}\n".to_owned());
         assert_eq!(text, "é\u{1b}[1ma\\u{9b}b\\u{85}\\u{200b}\n");
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::recipe::{embedded, embedded_names};
 use super::syntax::unprintable;
-use rock_diagnostic::render::visible;
+use rock_diagnostic::render::escape_line;
 use rock_names::{DistributionName, LabelParts, Requirement, RocmVersion, WheelName};
 
 /// The environment variables and packages without which an installed package cannot be imported or
@@ -52,13 +52,13 @@ impl RunTime {
         };
         for (name, value) in env {
             if !is_variable(name) {
-                return Some((name, format!("`{}` is not a variable name", visible(name))));
+                return Some((name, format!("`{}` is not a variable name", escape_line(name))));
             }
             let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"-._~:/%+@=,".contains(&b);
             if value.is_empty() || !value.bytes().all(is_plain) || unprintable(value).is_some() {
                 return Some((
                     value,
-                    format!("`{}` is not a single plain word", visible(value)),
+                    format!("`{}` is not a single plain word", escape_line(value)),
                 ));
             }
         }

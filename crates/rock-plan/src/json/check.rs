@@ -17,7 +17,7 @@ use crate::config::{
     DigestRule, GpuPolicy, GroupIds, MissingImage, Platform, PythonFrom, RepairPlatform,
     RunnerSelector, Switch, TestFamilies, TorchFrom, docker_argument_fault, syntax,
 };
-use rock_diagnostic::render::visible;
+use rock_diagnostic::render::escape_line;
 use rock_names::DistributionName;
 
 /// Maximum number of faults of one plan that are reported individually.
@@ -74,7 +74,7 @@ impl JsonChecker {
                     at.key("id"),
                     format!(
                         "is `{}`, which is also the ID of another job",
-                        visible(&job.id)
+                        escape_line(&job.id)
                     ),
                 );
             }
@@ -89,7 +89,7 @@ impl JsonChecker {
             if !ids.contains(id.as_str()) {
                 self.fault(
                     at.key("id"),
-                    format!("is `{}`, which is not a job of the plan", visible(id)),
+                    format!("is `{}`, which is not a job of the plan", escape_line(id)),
                 );
             }
             self.covers(at.key("axes"), axes, None);
@@ -275,7 +275,7 @@ impl JsonChecker {
             if let Some((message, _)) = docker_argument_fault(number, text) {
                 self.fault(
                     list.item(number),
-                    format!("is not a valid container argument: {}", visible(&message)),
+                    format!("is not a valid container argument: {}", escape_line(&message)),
                 );
             }
         }

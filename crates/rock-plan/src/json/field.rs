@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display};
 
-use rock_diagnostic::render::visible;
+use rock_diagnostic::render::escape_line;
 
 /// The path of a value in a JSON document.
 #[derive(Debug, Clone, Copy)]
@@ -59,8 +59,8 @@ impl Display for JsonFieldError {
         f.write_str("`")?;
         for (number, step) in self.steps.iter().enumerate() {
             match step {
-                JsonPathStep::Key(key) if number == 0 => f.write_str(&visible(key))?,
-                JsonPathStep::Key(key) => write!(f, ".{}", visible(key))?,
+                JsonPathStep::Key(key) if number == 0 => f.write_str(&escape_line(key))?,
+                JsonPathStep::Key(key) => write!(f, ".{}", escape_line(key))?,
                 JsonPathStep::Item(number) => write!(f, "[{number}]")?,
             }
         }

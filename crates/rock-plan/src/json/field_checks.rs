@@ -9,7 +9,7 @@ use super::MatrixDocument;
 use super::check::JsonChecker;
 use super::field::JsonPath;
 use crate::config::{GpuPolicy, PythonFrom, syntax};
-use rock_diagnostic::render::visible;
+use rock_diagnostic::render::escape_line;
 use rock_names::{
     ExpectedWheel, GfxTarget, PackageVersion, PythonVersion, RocmVersion, Version, WheelName,
     has_wheel_extension,
@@ -72,7 +72,7 @@ impl JsonChecker {
         if syntax::leaves_the_repository(value) {
             self.fault(
                 at,
-                format!("is `{}`, a path outside the repository", visible(value)),
+                format!("is `{}`, a path outside the repository", escape_line(value)),
             );
         }
     }
@@ -125,7 +125,7 @@ impl JsonChecker {
 
     pub(super) fn fits(&mut self, at: JsonPath<'_>, fits: bool, text: &str, what: &str) {
         if !fits {
-            self.fault(at, format!("is `{}`, not {what}", visible(text)));
+            self.fault(at, format!("is `{}`, not {what}", escape_line(text)));
         }
     }
 
@@ -133,7 +133,7 @@ impl JsonChecker {
         if !words.contains(&text) {
             self.fault(
                 at,
-                format!("is `{}`, not one of {}", visible(text), words.join(", ")),
+                format!("is `{}`, not one of {}", escape_line(text), words.join(", ")),
             );
         }
     }
@@ -146,7 +146,9 @@ impl JsonChecker {
 
     pub(super) fn parses<T: FromStr<Err: Display>>(&mut self, at: JsonPath<'_>, text: &str) {
         match text.parse::<T>() {
-            Err(error) => self.fault(at, format!("is invalid: {}", visible(&error.to_string()))),
+            Err(error) => {
+                self.fault(at, format!("is invalid: {}", escape_line(&error.to_string())));
+            }
             Ok(_) => self.text(at, text),
         }
     }

@@ -6,7 +6,7 @@ use super::field_checks::is_family;
 use super::{DroppedDocument, EstimateDocument, ExcludedDocument, JobDocument, MatrixDocument};
 use crate::config::{Gate, GpuPolicy, is_runner_group, syntax};
 use crate::job_id::{self, is_id};
-use rock_diagnostic::render::visible;
+use rock_diagnostic::render::escape_line;
 use rock_names::{DistributionName, ExpectedWheel, GfxTarget, LocalLabel, Version};
 
 impl JsonChecker {
@@ -46,7 +46,7 @@ impl JsonChecker {
         if !is_id(id) {
             let reason = format!(
                 "is `{}`, not a valid ID: a-z, 0-9, `.`, `_` and `-`, at most {longest} characters",
-                visible(id)
+                escape_line(id)
             );
             self.fault(at.key("id"), reason);
         }
@@ -67,7 +67,7 @@ impl JsonChecker {
                 at.key("distribution"),
                 format!(
                     "is `{}`, which differs from its matrix",
-                    visible(distribution)
+                    escape_line(distribution)
                 ),
             );
         }

@@ -268,6 +268,8 @@ mod tests {
                 && linux("cp313-cp313t", "3.13t")
         );
         assert!(linux("cp39-abi3", "3.12") && linux("cp312-none", "3.12"));
+        assert!(linux("cp315-abi3t", "3.16t") && !linux("cp315-abi3t", "3.16"));
+        assert!(linux("cp315-abi3.abi3t", "3.15t") && linux("cp315-abi3.abi3t", "3.15"));
         assert!(
             !linux("cp311-cp311", "3.12")
                 && !linux("cp313-cp313", "3.13t")

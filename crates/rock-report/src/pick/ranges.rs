@@ -10,6 +10,8 @@ use super::LibcKind;
 
 /// The first Python with a stable ABI (PEP 384; `packaging.tags._abi3_applies`).
 const FIRST_STABLE_ABI: (u8, u8) = (3, 2);
+/// The first Python whose free-threaded build has a stable ABI, `abi3t` (PEP 803).
+const FIRST_FREE_THREADED_STABLE_ABI: (u8, u8) = (3, 15);
 /// The last Python whose ABI tag has an allocator flag, `cp37m` (`packaging.tags._cpython_abis`).
 const LAST_MARKED_ALLOCATOR: (u8, u8) = (3, 7);
 /// The first Python with a free-threaded build (PEP 703; `packaging.tags._cpython_abis`).
@@ -186,6 +188,9 @@ fn of_tags(python: &str, abi: &str) -> Option<PythonRange> {
         ("py", "none") => Some(from(GilBuild::Either)),
         ("cp", "none") => exact(GilBuild::Either),
         ("cp", "abi3") if (major, minor?) >= FIRST_STABLE_ABI => Some(from(GilBuild::Plain)),
+        ("cp", "abi3t") if (major, minor?) >= FIRST_FREE_THREADED_STABLE_ABI => {
+            Some(from(GilBuild::Free))
+        }
         ("cp", _) if own_abi == Some("") && (major, minor?) > LAST_MARKED_ALLOCATOR => {
             exact(GilBuild::Plain)
         }
