@@ -226,7 +226,10 @@ fn a_file_that_was_stored_under_another_name_is_deleted_and_the_publish_fails() 
         panic!("{end:?}")
     };
     assert!(
-        matches!(failed.values().next(), Some(GithubError::Stored { .. })),
+        matches!(
+            failed.values().next(),
+            Some(GithubError::StoredUnderOtherName { .. })
+        ),
         "{failed:?}"
     );
     let [release] = &play.releases()[..] else {
@@ -390,7 +393,9 @@ fn a_call_is_made_six_times_at_most_within_the_deadline() {
         assert!(
             matches!(
                 end,
-                PublishResult::Failed(GithubError::NoAnswer { .. } | GithubError::Unsure { .. })
+                PublishResult::Failed(
+                    GithubError::NoResponse { .. } | GithubError::UnknownOutcome { .. }
+                )
             ),
             "{end:?}"
         );

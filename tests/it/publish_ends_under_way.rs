@@ -75,7 +75,7 @@ fn what_was_under_way_when_a_signal_came_is_said_to_be_unknown() {
                 "edit-release#1=stall:0",
                 ReachedState::Published,
                 "it is unknown whether the release v1 is public: the request that publishes it was in progress; resume with:",
-                json!([null, null, "there"]),
+                json!([null, null, "uploaded"]),
             ),
             (
                 "create-release#1=stall:0",
@@ -141,7 +141,7 @@ fn what_was_under_way_when_the_time_was_over_is_kept() {
     assert!(
         matches!(
             published.end,
-            PublishResult::Failed(GithubError::NoAnswer { .. })
+            PublishResult::Failed(GithubError::NoResponse { .. })
         ),
         "{:?}",
         published.end

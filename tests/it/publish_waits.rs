@@ -290,7 +290,7 @@ fn other_bytes_that_arrive_are_told_with_what_was_sent_and_deleted() {
         let [error] = errors[..] else {
             panic!("{errors:?}")
         };
-        let GithubError::Damaged { found, .. } = error else {
+        let GithubError::StoredWithOtherContent { found, .. } = error else {
             panic!("{error}")
         };
         assert!(found.contains(told), "{error}");
@@ -498,7 +498,7 @@ fn a_download_that_fails_begins_again_and_the_other_host_sees_no_token() {
     let id = with_asset(&play, b"some bytes");
     let error = play.client().hash(id).unwrap_err();
     assert!(
-        matches!(&error, GithubError::NoAnswer { reason, .. } if reason.contains("503")),
+        matches!(&error, GithubError::NoResponse { reason, .. } if reason.contains("503")),
         "{error}"
     );
     assert_eq!(asked(&play, ApiOperation::GetAsset), 6);
@@ -537,7 +537,7 @@ fn client(server: &FakeServer, time: Duration) -> ReleaseClient {
     let calls = CallOptions {
         api: server.url().parse::<ApiEndpoint>().unwrap(),
         token: Token::new("writer"),
-        wire: Arc::new(HttpClient::new(ProxySettings::default())),
+        transport: Arc::new(HttpClient::new(ProxySettings::default())),
         clock: Arc::new(SystemClock::default()),
         rates: RateLimits::of(&Compat::embedded()),
         time,

@@ -41,7 +41,7 @@ fn client(server: &FakeServer) -> ReleaseClient {
             .unwrap()
             .with_uploads(&[uploads]),
         token: Token::new("writer"),
-        wire: network(),
+        transport: network(),
         clock: Arc::new(SystemClock::default()),
         rates: RateLimits {
             between_writes: Duration::ZERO,

@@ -170,6 +170,9 @@ mod tests {
         }
         let text = format!("{url} {}", "b".repeat(1900));
         let short = Diagnostic::new(&codes::BAD_SYNTAX, text).message;
-        assert_eq!(short, format!("https://user:***@host/ {}", "b".repeat(1900)));
+        assert_eq!(
+            short,
+            format!("https://user:***@host/ {}", "b".repeat(1900))
+        );
     }
 }

@@ -1,6 +1,13 @@
 //! Executes publish steps until the desired state is reached.
+//!
+//! The tests of whole runs are in the workspace, with a fake GitHub instead of the network
+//! (`tests/it/support/play.rs`): `tests/it/publish_calls.rs`, `publish_contradictions.rs`,
+//! `publish_ends_under_way.rs`, `publish_two_at_once.rs` and `publish_waits.rs`, and for random
+//! faults and kills `tests/proofs/publish_survives_faults.rs` and `publish_survives_kills.rs`.
 
 mod observe;
+#[cfg(test)]
+mod tests;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -14,7 +21,7 @@ use super::upload::UploadSource;
 use rock_names::Digest;
 use rock_publish::remote::{
     DeleteReason, DesiredRelease, ObservedOverlay, PublishPolicy, PublishStep, Reconciliation,
-    ReleaseDescription, ReleaseRefusal, reconcile,
+    ReleaseDescription, ReleaseRefusal, StepKey, reconcile,
 };
 use rock_publish::{AssetState, DesiredFile, ListedAsset, ListedRelease};
 
@@ -83,7 +90,7 @@ pub fn apply(
         callbacks,
     };
     let end = run
-        .go(policy)
+        .run_until_settled(policy)
         .unwrap_or_else(|error| PublishResult::Failed(error.cause()));
     PublishRun {
         releases: run.overlay.over(&run.listed),
@@ -98,8 +105,8 @@ struct StepRunner<'r, 'd> {
     desired: &'r DesiredRelease,
     listed: Vec<ListedRelease>,
     overlay: ObservedOverlay,
-    /// The number of attempts of each operation with an unknown outcome.
-    tries: BTreeMap<String, u32>,
+    /// The number of attempts of each step with an unknown outcome.
+    tries: BTreeMap<StepKey, u32>,
     /// The number of drafts that were created, by tag.
     made: BTreeMap<String, u32>,
     failed: BTreeMap<String, GithubError>,
@@ -112,34 +119,28 @@ struct StepRunner<'r, 'd> {
 }
 
 impl StepRunner<'_, '_> {
-    fn go(&mut self, policy: PublishPolicy) -> Result<PublishResult, GithubError> {
+    /// Reconciles and executes steps until nothing is left to do, or until no more can be done.
+    fn run_until_settled(&mut self, policy: PublishPolicy) -> Result<PublishResult, GithubError> {
         // Whether the listing is newer than the last change to a file.
         let mut is_fresh = false;
         loop {
             self.client.check_stop()?;
             let observed = self.overlay.over(&self.listed);
-            let is_last = |step: &PublishStep| {
-                matches!(
-                    step,
-                    PublishStep::Describe { .. } | PublishStep::Publish { .. }
-                )
-            };
-            let is_public = |step: &PublishStep| matches!(step, PublishStep::Publish { .. });
             let next = reconcile(self.desired, policy, &observed);
             // List the releases again before anything is made public and before a published file is
             // replaced: the listing may lack a draft of another run, or differ from the response to
             // an upload.
-            let takes_place = |step: &PublishStep| matches!(step, PublishStep::Rename { .. });
             let is_decisive = match &next {
                 Reconciliation::Done(_) => self.overlay.has_assets(),
                 Reconciliation::Steps(steps) => {
-                    (steps.iter().all(is_last) && steps.iter().any(is_public))
-                        || steps.iter().any(takes_place)
+                    (steps.iter().all(PublishStep::is_of_metadata)
+                        && steps.iter().any(PublishStep::is_publication))
+                        || steps.iter().any(PublishStep::is_rename)
                 }
                 Reconciliation::Refused(_) => false,
             };
             if is_decisive && !is_fresh {
-                self.look()?;
+                self.relist_until_consistent()?;
                 is_fresh = true;
                 continue;
             }
@@ -158,13 +159,13 @@ impl StepRunner<'_, '_> {
             if steps.is_empty() {
                 return Ok(PublishResult::Incomplete(std::mem::take(&mut self.failed)));
             }
-            is_fresh &= steps.iter().all(is_last);
-            self.take(steps, &observed)?;
+            is_fresh &= steps.iter().all(PublishStep::is_of_metadata);
+            self.run_steps(steps, &observed)?;
         }
     }
 
     /// Executes steps until the outcome of one is unknown.
-    fn take(
+    fn run_steps(
         &mut self,
         steps: Vec<PublishStep>,
         observed: &[ListedRelease],
@@ -180,16 +181,15 @@ impl StepRunner<'_, '_> {
                 continue;
             }
             (self.callbacks.on_step)(&step);
-            let is_read = matches!(step, PublishStep::Hash { .. });
-            self.steps += usize::from(!is_read);
-            let done = self.one(&step);
-            if done.as_ref().is_err_and(GithubError::leaves_open) && !is_read {
+            self.steps += usize::from(step.is_write());
+            let done = self.run_step(&step);
+            if done.as_ref().is_err_and(GithubError::leaves_open) && step.is_write() {
                 self.open.push(step.clone());
             }
             match (done, &step) {
                 (Ok(()), PublishStep::Create { .. }) => is_made = true,
                 (Ok(()), _) => {}
-                (Err(error @ GithubError::Unsure { .. }), PublishStep::Create { tag }) => {
+                (Err(error @ GithubError::UnknownOutcome { .. }), PublishStep::Create { tag }) => {
                     return self.find_draft(tag, error);
                 }
                 // The token cannot see such a repository, so a retry would not help.
@@ -198,20 +198,22 @@ impl StepRunner<'_, '_> {
                     Err(error @ GithubError::Status { status: 404, .. }),
                     PublishStep::Describe { release, .. } | PublishStep::Publish { release, .. },
                 ) if self.was_deleted(*release, &error)? => return Ok(()),
-                (Err(error), _) => return self.unsure(vec![(format!("{step:?}"), error)]),
+                (Err(error), _) => {
+                    return self.retry_after_unknown_outcome(vec![(step.key(), error)]);
+                }
             }
         }
         if is_made {
             // A listing with this draft also has all drafts that were created before it.
-            return self.look();
+            return self.relist_until_consistent();
         }
         self.upload(&uploads, observed)
     }
 
-    fn one(&mut self, step: &PublishStep) -> Result<(), GithubError> {
+    fn run_step(&mut self, step: &PublishStep) -> Result<(), GithubError> {
         match step {
             PublishStep::Create { tag } => {
-                self.may_be_made(tag)?;
+                self.check_draft_limit(tag)?;
                 let made = self.client.create(tag, &self.desired.draft(tag))?;
                 *self.made.entry(tag.clone()).or_default() += 1;
                 self.overlay.has_release(&made);
@@ -233,7 +235,7 @@ impl StepRunner<'_, '_> {
             PublishStep::Rename { asset, from, to } => {
                 let renamed = self.client.rename(*asset, to)?;
                 if renamed.name != *to {
-                    return Err(GithubError::Stored {
+                    return Err(GithubError::StoredUnderOtherName {
                         wanted: to.clone(),
                         found: renamed.name,
                     });
@@ -252,24 +254,26 @@ impl StepRunner<'_, '_> {
                         let call = format!("GET releases/assets/{asset}");
                         let reason =
                             format!("`{name}` has {listed} bytes, but {came} were received");
-                        return Err(GithubError::Unsure { call, reason });
+                        return Err(GithubError::UnknownOutcome { call, reason });
                     }
                     self.overlay.has_hash(*asset, digest);
                 }
                 Err(GithubError::Status { status: 404, .. }) => self.overlay.asset_is_lost(*asset),
                 Err(error) => return Err(error),
             },
-            PublishStep::Describe { release, lacks, .. } => {
-                let described = self.client.update(*release, &fields(lacks))?;
+            PublishStep::Describe {
+                release, changes, ..
+            } => {
+                let described = self.client.update(*release, &fields(changes))?;
                 self.overlay.has_release(&described);
             }
             PublishStep::Publish {
                 release,
-                lacks,
+                changes,
                 make_latest,
                 ..
             } => {
-                let mut fields = fields(lacks);
+                let mut fields = fields(changes);
                 fields["draft"] = json!(false);
                 fields["make_latest"] = json!(make_latest.as_str());
                 let published = self.client.update(*release, &fields)?;
@@ -342,8 +346,8 @@ impl StepRunner<'_, '_> {
             }
             match result {
                 Ok(asset) => self.overlay.has_asset(release, &asset),
-                Err(error @ GithubError::Unsure { .. }) => open.push((as_name.clone(), error)),
-                Err(error) if exists_already(&error) => open.push((as_name.clone(), error)),
+                Err(error @ GithubError::UnknownOutcome { .. }) => open.push((step.key(), error)),
+                Err(error) if exists_already(&error) => open.push((step.key(), error)),
                 Err(error @ GithubError::Status { status: 404, .. }) => {
                     missed = Some((release, error));
                 }
@@ -356,7 +360,7 @@ impl StepRunner<'_, '_> {
             (None, Some((release, error))) if !self.was_deleted(release, &error)? => Err(error),
             (None, Some(_)) => Ok(()),
             (None, None) if open.is_empty() => Ok(()),
-            (None, None) => self.unsure(open),
+            (None, None) => self.retry_after_unknown_outcome(open),
         }
     }
 
@@ -375,7 +379,7 @@ impl StepRunner<'_, '_> {
         }
         self.client.delete_asset(asset.id)?;
         if asset.name != as_name {
-            return Err(GithubError::Stored {
+            return Err(GithubError::StoredUnderOtherName {
                 wanted: as_name.to_owned(),
                 found: asset.name,
             });
@@ -386,7 +390,7 @@ impl StepRunner<'_, '_> {
                 digest.map_or_else(|| "no digest".to_owned(), |digest| digest.to_string())
             )
         };
-        Err(GithubError::Damaged {
+        Err(GithubError::StoredWithOtherContent {
             name: as_name.to_owned(),
             wanted: bytes(wanted.size_bytes, Some(wanted.digest)),
             found: bytes(asset.size, asset.digest),

@@ -9,7 +9,7 @@ mod repository;
 mod send;
 mod tags;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 
 use std::future::Future;
 use std::io;
@@ -52,7 +52,7 @@ pub struct CallOptions {
     /// The token; without one, only public data can be read.
     pub token: Option<Token>,
     /// The transport.
-    pub wire: Arc<dyn Transport>,
+    pub transport: Arc<dyn Transport>,
     /// The clock for deadlines and waits.
     pub clock: Arc<dyn Clock>,
     /// The rate limits.
@@ -78,9 +78,9 @@ impl ReleaseClient {
         let executor = Arc::new(Executor {
             api: calls.api,
             token: calls.token,
-            wire: calls.wire,
+            transport: calls.transport,
             clock: calls.clock,
-            pace: RateLimiter::new(calls.rates),
+            rate_limiter: RateLimiter::new(calls.rates),
             deadline,
             stop: calls.stop,
             on_wait: calls.on_wait,
@@ -122,7 +122,7 @@ impl ReleaseClient {
     /// If the deadline would be exceeded.
     pub(super) fn wait(&self, why: &GithubError, wait: Duration) -> Result<(), GithubError> {
         let (call, reason) = match why {
-            GithubError::Unsure { call, reason } => (call.as_str(), reason.as_str()),
+            GithubError::UnknownOutcome { call, reason } => (call.as_str(), reason.as_str()),
             _ => ("", ""),
         };
         self.runtime
@@ -265,14 +265,14 @@ mod tests {
     }
 
     fn client(answers: Answers) -> (ReleaseClient, Arc<AnsweringTransport>) {
-        let wire = Arc::new(AnsweringTransport {
+        let transport = Arc::new(AnsweringTransport {
             answers,
             requests: Mutex::default(),
         });
         let calls = CallOptions {
             api: "https://ghe.test/api/v3".parse().unwrap(),
             token: None,
-            wire: Arc::clone(&wire) as Arc<dyn Transport>,
+            transport: Arc::clone(&transport) as Arc<dyn Transport>,
             clock: Arc::new(SkippingClock::default()),
             rates: RateLimits {
                 per_minute: 80,
@@ -284,12 +284,12 @@ mod tests {
             on_wait: Box::new(|_, _, _| ()),
         };
         let client = ReleaseClient::new("o/r".parse().unwrap(), calls).unwrap();
-        (client, wire)
+        (client, transport)
     }
 
     #[test]
     fn requests_have_encoded_names_and_what_is_missing_is_no_error() {
-        let (client, wire) = client(|_| (404, r#"{"message": "Not Found"}"#));
+        let (client, transport) = client(|_| (404, r#"{"message": "Not Found"}"#));
         assert_eq!(client.commit_of_tag("v1/a+b c"), Ok(None));
         assert_eq!(client.delete_tag("v1/a+b c"), Ok(()));
         assert_eq!(
@@ -311,7 +311,7 @@ mod tests {
         ]
         .map(str::to_owned)
         .to_vec();
-        assert_eq!(*wire.requests.lock().unwrap(), requests);
+        assert_eq!(*transport.requests.lock().unwrap(), requests);
     }
 
     #[test]
@@ -353,7 +353,7 @@ mod tests {
         );
         assert_eq!(
             client.create("v1", &ReleaseDescription::default()),
-            Err(GithubError::Unsure {
+            Err(GithubError::UnknownOutcome {
                 call: "POST /repos/o/r/releases".to_owned(),
                 reason,
             })

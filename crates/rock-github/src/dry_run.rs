@@ -45,7 +45,7 @@ impl PublishDryRun {
         let options = CallOptions {
             api: api.clone(),
             token: None,
-            wire: Arc::clone(&recorder) as Arc<dyn Transport>,
+            transport: Arc::clone(&recorder) as Arc<dyn Transport>,
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             rates: RateLimits::of(compat),
             // The result includes the time, which is not a reason to stop.

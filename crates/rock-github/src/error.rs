@@ -15,7 +15,7 @@ const OF_ASSET: [&str; 5] = ["name", "label", "content_type", "size", "state"];
 pub enum GithubError {
     /// There was no response, even to the last attempt.
     #[error("{call}: no response: {reason}")]
-    NoAnswer {
+    NoResponse {
         /// Method and path.
         call: String,
         /// The cause.
@@ -39,7 +39,7 @@ pub enum GithubError {
     },
     /// The outcome of the request is unknown.
     #[error("{call}: the outcome of the request is unknown: {reason}")]
-    Unsure {
+    UnknownOutcome {
         /// Method and path.
         call: String,
         /// The cause.
@@ -82,15 +82,15 @@ pub enum GithubError {
     },
     /// A file was stored under another name than it was uploaded with. The asset was deleted.
     #[error("GitHub stored `{wanted}` as `{found}`")]
-    Stored {
+    StoredUnderOtherName {
         /// The name in the upload.
         wanted: String,
         /// The name of the asset.
         found: String,
     },
-    /// A file was stored with other bytes than were uploaded. The asset was deleted.
+    /// A file was stored with other content than was uploaded. The asset was deleted.
     #[error("GitHub stored `{name}` as {found}, but it was uploaded as {wanted}")]
-    Damaged {
+    StoredWithOtherContent {
         /// The name of the file.
         name: String,
         /// Size and digest of the upload.
@@ -141,7 +141,7 @@ impl GithubError {
         // A response that cannot be parsed may come from a proxy.
         matches!(
             self,
-            Self::LeftOpen(_) | Self::Unsure { .. } | Self::Malformed { .. }
+            Self::LeftOpen(_) | Self::UnknownOutcome { .. } | Self::Malformed { .. }
         )
     }
 
@@ -158,7 +158,7 @@ impl GithubError {
     /// Marks an error of a request, an attempt of which may have succeeded.
     pub(super) fn left_open(self) -> Self {
         match self {
-            Self::NoAnswer { .. }
+            Self::NoResponse { .. }
             | Self::Limited { .. }
             | Self::Deadline { .. }
             | Self::Stopped => Self::LeftOpen(Box::new(self)),
@@ -172,15 +172,15 @@ impl GithubError {
             Self::Status { status, .. } => {
                 matches!(status, 401 | 403 | 404 | 410 | 451) || self.is_of_all()
             }
-            Self::NoAnswer { .. }
+            Self::NoResponse { .. }
             | Self::Limited { .. }
             | Self::Deadline { .. }
             | Self::Api(_)
             | Self::Stopped => true,
             Self::Contested { .. } | Self::Contradicted(_) | Self::ReplacedAgain { .. } => true,
             Self::LeftOpen(cause) => cause.is_final(),
-            Self::Unsure { .. } | Self::Malformed { .. } | Self::File { .. } => false,
-            Self::Stored { .. } | Self::Damaged { .. } => false,
+            Self::UnknownOutcome { .. } | Self::Malformed { .. } | Self::File { .. } => false,
+            Self::StoredUnderOtherName { .. } | Self::StoredWithOtherContent { .. } => false,
         }
     }
 
@@ -189,11 +189,11 @@ impl GithubError {
         let Some(token) = token else { return self };
         let clean = |text: String| token.without(&text);
         match self {
-            Self::NoAnswer {
+            Self::NoResponse {
                 call,
                 reason,
                 is_transient,
-            } => Self::NoAnswer {
+            } => Self::NoResponse {
                 call,
                 reason: clean(reason),
                 is_transient,
@@ -214,7 +214,7 @@ impl GithubError {
                     fields: all(fields),
                 }
             }
-            Self::Unsure { call, reason } => Self::Unsure {
+            Self::UnknownOutcome { call, reason } => Self::UnknownOutcome {
                 call,
                 reason: clean(reason),
             },
@@ -230,7 +230,7 @@ impl GithubError {
                 call,
                 reason: clean(reason),
             },
-            Self::Stored { wanted, found } => Self::Stored {
+            Self::StoredUnderOtherName { wanted, found } => Self::StoredUnderOtherName {
                 wanted,
                 found: clean(found),
             },

@@ -1,4 +1,8 @@
 //! Sends requests to the API, with rate limits, redirects, retries and a deadline.
+//!
+//! The tests of whole runs are in the workspace: `tests/it/publish_waits.rs` has those of waits,
+//! limits and the deadline, `publish_calls.rs` those of retries, and `publish_ends_under_way.rs`
+//! those of stop requests.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -66,9 +70,9 @@ pub type OnWait = dyn Fn(&str, &str, Duration) + Send + Sync;
 pub(super) struct Executor {
     pub(super) api: ApiEndpoint,
     pub(super) token: Option<Token>,
-    pub(super) wire: Arc<dyn Transport>,
+    pub(super) transport: Arc<dyn Transport>,
     pub(super) clock: Arc<dyn Clock>,
-    pub(super) pace: RateLimiter,
+    pub(super) rate_limiter: RateLimiter,
     /// The time of the clock that no request and no wait may exceed.
     pub(super) deadline: Duration,
     /// Returns whether the run should stop.
@@ -141,7 +145,7 @@ impl Executor {
 
     /// Sends a request whose body can be read only once; [`Self::turn`] must have been awaited
     /// before. `None` if a rate limit rejected it: nothing was changed, and the rate limiter delays
-    /// the next attempt. Any other result is definite or [`GithubError::Unsure`].
+    /// the next attempt. Any other result is definite or [`GithubError::UnknownOutcome`].
     pub(super) async fn send(
         &self,
         request: Request<HttpBody>,
@@ -204,7 +208,7 @@ impl Executor {
             let request = builder
                 .body(full_body(Bytes::new()))
                 .map_err(|e| malformed(name, &e))?;
-            let (parts, body) = match self.wire.send(request).await {
+            let (parts, body) = match self.transport.send(request).await {
                 Ok(response) => response.into_parts(),
                 Err(error) => return Ok(Err(error)),
             };
@@ -264,7 +268,7 @@ impl Executor {
 
     /// Sends one request and reads its whole response.
     async fn exchange(&self, request: Request<HttpBody>) -> Result<ApiReply, HttpError> {
-        let (parts, body) = self.wire.send(request).await?.into_parts();
+        let (parts, body) = self.transport.send(request).await?.into_parts();
         let mut content = BytesMut::new();
         if !read_body(body, |piece| {
             gather(&mut content, piece, LARGEST_ANSWER_BYTES)
@@ -329,7 +333,7 @@ impl Executor {
         match judge(&answer, tries, self.clock.chance()) {
             RetryDecision::Again(wait) if is_transient => {
                 if is_limit || answer.asks_to_wait() {
-                    self.pace.hold(self.clock.now() + wait, &reason);
+                    self.rate_limiter.hold(self.clock.now() + wait, &reason);
                 }
                 match kind {
                     _ if is_limit => Ok(AttemptOutcome::TurnedAway),
@@ -337,7 +341,7 @@ impl Executor {
                         Ok(AttemptOutcome::Again(reason, wait))
                     }
                     Idempotency::Once | Idempotency::Sends => {
-                        Err(GithubError::Unsure { call, reason })
+                        Err(GithubError::UnknownOutcome { call, reason })
                     }
                 }
             }
@@ -345,16 +349,16 @@ impl Executor {
             RetryDecision::TooOften
                 if is_transient && matches!(kind, Idempotency::Once | Idempotency::Sends) =>
             {
-                Err(GithubError::Unsure { call, reason })
+                Err(GithubError::UnknownOutcome { call, reason })
             }
-            RetryDecision::Again(_) | RetryDecision::TooOften => Err(GithubError::NoAnswer {
+            RetryDecision::Again(_) | RetryDecision::TooOften => Err(GithubError::NoResponse {
                 call,
                 reason,
                 is_transient,
             }),
             RetryDecision::Good | RetryDecision::Bad => match got {
                 Ok(reply) => Ok(AttemptOutcome::Settled(reply)),
-                Err(_) => Err(GithubError::NoAnswer {
+                Err(_) => Err(GithubError::NoResponse {
                     call,
                     reason,
                     is_transient,
@@ -367,7 +371,7 @@ impl Executor {
     pub(super) async fn turn(&self, call: &str, kind: Idempotency) -> Result<(), GithubError> {
         loop {
             self.check_stop()?;
-            match self.pace.take(self.clock.now(), kind) {
+            match self.rate_limiter.take(self.clock.now(), kind) {
                 Ok(()) => return Ok(()),
                 Err(later) if later.is_told => self.wait_told(call, &later.why, later.wait).await?,
                 Err(later) => self.wait(call, &later.why, later.wait).await?,
@@ -497,9 +501,61 @@ fn malformed(call: &str, error: &dyn std::error::Error) -> GithubError {
 
 #[cfg(test)]
 mod tests {
-    use bytes::BytesMut;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
 
-    use super::{LARGEST_ANSWER_BYTES, LARGEST_REFUSAL_BYTES, gather};
+    use bytes::BytesMut;
+    use http::{Request, Response};
+    use rock_publish::remote::ReleaseDescription;
+    use rock_sys::http::{HttpBody, full_body};
+
+    use super::{LARGEST_ANSWER_BYTES, LARGEST_REFUSAL_BYTES, Transport, gather};
+    use crate::client::testing::client_over;
+    use crate::error::GithubError;
+    use crate::transport::ResponseFuture;
+
+    /// Responds with 503 to the first requests, and counts all.
+    struct OverloadedTransport {
+        refused: u32,
+        requests: AtomicU32,
+    }
+
+    impl Transport for OverloadedTransport {
+        fn send(&self, _: Request<HttpBody>) -> ResponseFuture<'_> {
+            let before = self.requests.fetch_add(1, Ordering::Relaxed);
+            let (status, body) = if before < self.refused {
+                (503, "{}")
+            } else {
+                (200, r#"{"id": 7}"#)
+            };
+            let response = Response::builder().status(status).body(full_body(body));
+            Box::pin(std::future::ready(Ok(response.unwrap())))
+        }
+    }
+
+    /// A read is repeated. After a creation, the state has to be observed first.
+    #[test]
+    fn only_requests_that_are_idempotent_are_repeated_after_a_temporary_error() {
+        let overloaded = || {
+            Arc::new(OverloadedTransport {
+                refused: 2,
+                requests: AtomicU32::new(0),
+            })
+        };
+        let transport = overloaded();
+        let reading = client_over(Arc::clone(&transport) as Arc<dyn Transport>);
+        assert_eq!(reading.latest(), Ok(Some(7)));
+        assert_eq!(transport.requests.load(Ordering::Relaxed), 3);
+
+        let transport = overloaded();
+        let creating = client_over(Arc::clone(&transport) as Arc<dyn Transport>);
+        let created = creating.create("v1", &ReleaseDescription::default());
+        assert!(
+            matches!(created, Err(GithubError::UnknownOutcome { .. })),
+            "{created:?}"
+        );
+        assert_eq!(transport.requests.load(Ordering::Relaxed), 1);
+    }
 
     #[test]
     fn answers_at_the_limit_are_gathered_and_longer_ones_are_not() {

@@ -19,7 +19,7 @@ pub enum UploadState {
     Uploaded,
     /// Its upload was interrupted.
     Begun,
-    /// The release has a file of this name with other bytes.
+    /// The release has a file of this name with different content.
     Different,
     /// The release does not have it.
     Missing,
@@ -31,9 +31,9 @@ impl UploadState {
     /// Returns the word for reports.
     pub fn word(self) -> &'static str {
         match self {
-            Self::Uploaded => "there",
+            Self::Uploaded => "uploaded",
             Self::Begun => "begun",
-            Self::Different => "other bytes",
+            Self::Different => "different content",
             Self::Missing => "missing",
             Self::Unknown => "unknown",
         }
@@ -288,7 +288,7 @@ mod tests {
         let publish = PublishStep::Publish {
             release: 1,
             tag: TAG.to_owned(),
-            lacks: rock_publish::remote::ReleaseDescription::default(),
+            changes: rock_publish::remote::ReleaseDescription::default(),
             make_latest: MakeLatest::Legacy,
         };
         let assets = vec![asset("a.whl", 1, AssetState::Uploaded)];

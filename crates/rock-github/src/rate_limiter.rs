@@ -159,9 +159,9 @@ mod tests {
     use std::time::Duration;
 
     /// Returns the time at which a request of this kind starts, if requested at `now` seconds.
-    fn begins(pace: &RateLimiter, now: u64, kind: Idempotency) -> u64 {
+    fn begins(limiter: &RateLimiter, now: u64, kind: Idempotency) -> u64 {
         let mut at = Duration::from_secs(now);
-        while let Err(later) = pace.take(at, kind) {
+        while let Err(later) = limiter.take(at, kind) {
             at += later.wait;
         }
         at.as_secs()
@@ -169,24 +169,24 @@ mod tests {
 
     #[test]
     fn writes_are_a_second_apart_and_reads_wait_for_nothing() {
-        let pace = RateLimiter::new(RateLimits::of(&Compat::embedded()));
+        let limiter = RateLimiter::new(RateLimits::of(&Compat::embedded()));
         let begun = [
             Idempotency::Repeats,
             Idempotency::Once,
             Idempotency::Reads,
             Idempotency::Repeats,
         ]
-        .map(|kind| begins(&pace, 10, kind));
+        .map(|kind| begins(&limiter, 10, kind));
         assert_eq!(begun, [10, 11, 10, 12]);
-        assert_eq!(begins(&pace, 99, Idempotency::Repeats), 99);
+        assert_eq!(begins(&limiter, 99, Idempotency::Repeats), 99);
     }
 
     #[test]
     fn files_follow_each_other_at_once_up_to_what_github_takes_in_a_minute_and_in_an_hour() {
-        let pace = RateLimiter::new(RateLimits::of(&Compat::embedded()));
+        let limiter = RateLimiter::new(RateLimits::of(&Compat::embedded()));
         let begun: Vec<u64> = (0..1000)
             .scan(0, |now, _| {
-                *now = begins(&pace, *now, Idempotency::Sends);
+                *now = begins(&limiter, *now, Idempotency::Sends);
                 Some(*now)
             })
             .collect();
@@ -204,17 +204,18 @@ mod tests {
 
     #[test]
     fn what_one_answer_asks_for_holds_all_requests() {
-        let pace = RateLimiter::new(RateLimits::of(&Compat::embedded()));
-        pace.hold(Duration::from_secs(30), "429 slow down");
-        pace.hold(Duration::from_secs(20), "a shorter one");
+        let limiter = RateLimiter::new(RateLimits::of(&Compat::embedded()));
+        limiter.hold(Duration::from_secs(30), "429 slow down");
+        limiter.hold(Duration::from_secs(20), "a shorter one");
         assert_eq!(
-            pace.take(Duration::ZERO, Idempotency::Sends)
+            limiter
+                .take(Duration::ZERO, Idempotency::Sends)
                 .unwrap_err()
                 .why,
             "429 slow down"
         );
         let begun = [Idempotency::Reads, Idempotency::Repeats, Idempotency::Sends]
-            .map(|kind| begins(&pace, 5, kind));
+            .map(|kind| begins(&limiter, 5, kind));
         assert_eq!(begun, [30, 30, 30]);
     }
 }

@@ -110,7 +110,7 @@ impl Connection {
             Exit::Machine
         })?;
         let through = ProxySettings::from_variables(|name| shell.environment.get(name));
-        let wire = Arc::new(HttpClient::new(through));
+        let transport = Arc::new(HttpClient::new(through));
         let signals = Signals::listen().ok();
         let stopped = Arc::new(Mutex::new(None));
         let seen = Arc::clone(&stopped);
@@ -123,7 +123,7 @@ impl Connection {
         let calls = CallOptions {
             api: api.clone(),
             token: token.clone(),
-            wire,
+            transport,
             clock,
             rates: RateLimits::of(compat),
             time: Duration::from_secs(60 * self.deadline.unwrap_or(minutes)),

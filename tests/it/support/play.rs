@@ -143,12 +143,12 @@ impl Play {
     }
 
     /// A client whose calls go another way.
-    pub fn client_over(self: &Arc<Self>, wire: Arc<dyn Transport>) -> ReleaseClient {
+    pub fn client_over(self: &Arc<Self>, transport: Arc<dyn Transport>) -> ReleaseClient {
         let play = Arc::clone(self);
         let calls = CallOptions {
             api: "https://api.test".parse::<ApiEndpoint>().unwrap(),
             token: Token::new("writer"),
-            wire,
+            transport,
             clock: Arc::new(Handle(Arc::clone(self))),
             rates: RateLimits::of(&COMPAT),
             time: self.time,

@@ -510,7 +510,10 @@ mod tests {
                 let shown = human(&[diagnostic], false);
                 assert!(!shown.contains("secret"), "{shown}");
                 assert!(shown.contains("NEEDLE"), "{shown}");
-                assert!(shown.contains(&format!("--> m.yaml:1:{column}\n")), "{shown}");
+                assert!(
+                    shown.contains(&format!("--> m.yaml:1:{column}\n")),
+                    "{shown}"
+                );
             }
         }
     }

@@ -1,5 +1,9 @@
 //! Observes the state of the releases: after requests with an unknown outcome, after changes by
 //! other runs, and before anything is made public.
+//!
+//! The tests with lagging and contradicting listings are in the workspace:
+//! `tests/it/publish_contradictions.rs`, `publish_two_at_once.rs` and `publish_waits.rs`, and
+//! `tests/proofs/publish_survives_faults.rs`.
 
 use std::time::Duration;
 
@@ -8,7 +12,9 @@ use super::super::error::GithubError;
 use super::super::retry::MOST_TRIES;
 use super::{StepRunner, exists_already};
 use rock_publish::ListedRelease;
-use rock_publish::remote::{DesiredRelease, ListingContradiction, ObservedOverlay, PublishStep};
+use rock_publish::remote::{
+    DesiredRelease, ListingContradiction, ObservedOverlay, PublishStep, StepKey,
+};
 
 /// Maximum drafts of one tag that a run creates: a second one if another run deleted the first.
 const MOST_DRAFTS: u32 = 2;
@@ -17,27 +23,34 @@ impl StepRunner<'_, '_> {
     /// Waits and lists the releases again after requests with an unknown outcome.
     ///
     /// # Errors
-    /// If another kind of error is among them, or the same operation failed too often.
-    pub(super) fn unsure(&mut self, calls: Vec<(String, GithubError)>) -> Result<(), GithubError> {
+    /// If another kind of error is among them, or the same step failed too often.
+    pub(super) fn retry_after_unknown_outcome(
+        &mut self,
+        failed: Vec<(StepKey, GithubError)>,
+    ) -> Result<(), GithubError> {
         let mut longest: Option<(u32, GithubError)> = None;
         let mut is_taken = false;
-        for (what, error) in calls {
-            is_taken |= exists_already(&error);
+        for (key, error) in failed {
+            let is_name_taken = exists_already(&error);
+            is_taken |= is_name_taken;
             let error = match error {
-                GithubError::Unsure { .. } => error,
-                error if exists_already(&error) => GithubError::Unsure {
-                    call: what.clone(),
+                GithubError::UnknownOutcome { .. } => error,
+                GithubError::Status { call, .. } if is_name_taken => GithubError::UnknownOutcome {
+                    call: match &key {
+                        StepKey::Upload(name) => name.clone(),
+                        _ => call,
+                    },
                     reason: "the name is taken".to_owned(),
                 },
                 GithubError::Status {
                     status: 404, call, ..
-                } => GithubError::Unsure {
+                } => GithubError::UnknownOutcome {
                     call,
                     reason: "it no longer exists".to_owned(),
                 },
                 error => return Err(error),
             };
-            let tries = self.tries.entry(what).or_default();
+            let tries = self.tries.entry(key).or_default();
             *tries += 1;
             if *tries >= MOST_TRIES {
                 return Err(error);
@@ -54,7 +67,7 @@ impl StepRunner<'_, '_> {
             Some((tries, error)) => self.client.pause(error, tries)?,
             None => {}
         }
-        self.look_once()
+        self.relist()
     }
 
     /// Returns whether a request failed because another run deleted its release. In that case,
@@ -67,14 +80,14 @@ impl StepRunner<'_, '_> {
         let is_gone = is_gone(self.client, release, error)?;
         if is_gone {
             self.overlay.release_is_gone(release);
-            self.look()?;
+            self.relist_until_consistent()?;
         }
         Ok(is_gone)
     }
 
     /// Checks that another draft of a tag may be created. If other runs delete each one, this would
     /// never end.
-    pub(super) fn may_be_made(&self, tag: &str) -> Result<(), GithubError> {
+    pub(super) fn check_draft_limit(&self, tag: &str) -> Result<(), GithubError> {
         match self.made.get(tag) {
             Some(made) if *made >= MOST_DRAFTS => Err(GithubError::Contested {
                 tag: tag.to_owned(),
@@ -86,14 +99,15 @@ impl StepRunner<'_, '_> {
     /// Searches for a draft that a request with an unknown outcome may have created. Listings may
     /// lag behind, and a second draft of the same tag is worse than waiting.
     pub(super) fn find_draft(&mut self, tag: &str, error: GithubError) -> Result<(), GithubError> {
-        let tries = self.tries.entry(format!("create {tag}")).or_default();
+        let key = StepKey::Create(tag.to_owned());
+        let tries = self.tries.entry(key).or_default();
         *tries += 1;
         if *tries >= MOST_TRIES {
             return Err(error);
         }
         for wait_s in [2, 4, 8, 16] {
             self.client.wait(&error, Duration::from_secs(wait_s))?;
-            self.look_once()?;
+            self.relist()?;
             let mark = self.desired.mark_of_draft();
             let is_made = |release: &ListedRelease| {
                 release.tag_name == tag
@@ -106,15 +120,16 @@ impl StepRunner<'_, '_> {
                 break;
             }
         }
-        // The wait was long enough.
+        // A draft that is not listed after 30 seconds was not created. The outcome is no longer
+        // unknown, and the next reconciliation may create the draft again.
         self.open.clear();
         Ok(())
     }
 
     /// Lists the releases again until the listing agrees with earlier responses.
-    pub(super) fn look(&mut self) -> Result<(), GithubError> {
+    pub(super) fn relist_until_consistent(&mut self) -> Result<(), GithubError> {
         for tries in 1.. {
-            self.look_once()?;
+            self.relist()?;
             let (mut unlisted, mut missing) = (Vec::new(), Vec::new());
             for known in self.overlay.over(&[]) {
                 if self.listed.iter().all(|listed| listed.id != known.id) {
@@ -156,7 +171,7 @@ impl StepRunner<'_, '_> {
                 None => "the listing is not yet complete".to_owned(),
             };
             self.client.wait(
-                &GithubError::Unsure { call, reason },
+                &GithubError::UnknownOutcome { call, reason },
                 Duration::from_secs(1 << tries),
             )?;
         }
@@ -165,7 +180,7 @@ impl StepRunner<'_, '_> {
 
     /// Lists all releases once more. This resolves all unknown outcomes, except for a draft that
     /// may not be listed yet.
-    fn look_once(&mut self) -> Result<(), GithubError> {
+    fn relist(&mut self) -> Result<(), GithubError> {
         self.listed = listed(self.client, self.desired, &mut self.overlay)?;
         let is_listed = |made: &String| self.listed.iter().any(|release| release.tag_name == *made);
         self.open
@@ -221,7 +236,7 @@ fn is_gone(client: &ReleaseClient, release: u64, error: &GithubError) -> Result<
         if client.release(release)?.is_some() {
             return Ok(false);
         }
-        let why = GithubError::Unsure {
+        let why = GithubError::UnknownOutcome {
             call: call.clone(),
             reason: format!("it may have been deleted: {error}"),
         };

@@ -74,7 +74,7 @@ impl ReleaseClient {
     /// Creates a draft.
     ///
     /// # Errors
-    /// [`GithubError::Unsure`] if it may have been created anyway.
+    /// [`GithubError::UnknownOutcome`] if it may have been created anyway.
     pub fn create(
         &self,
         tag: &str,
@@ -87,7 +87,7 @@ impl ReleaseClient {
         // octocrab's model would reject a draft for a URL that is only shown.
         let created = self.call(self.octocrab.post(&path, Some(&fields)));
         created.map_err(|error| match error {
-            GithubError::Malformed { call, reason } => GithubError::Unsure { call, reason },
+            GithubError::Malformed { call, reason } => GithubError::UnknownOutcome { call, reason },
             error => error,
         })
     }

@@ -54,7 +54,7 @@ impl ReleaseClient {
                 };
                 let result = result.map_err(|error| error.without(self.executor.token.as_ref()));
                 let ends = |error: &GithubError| {
-                    error.is_final() || matches!(error, GithubError::Unsure { .. })
+                    error.is_final() || matches!(error, GithubError::UnknownOutcome { .. })
                 };
                 is_over.set(is_over.get() || result.as_ref().is_err_and(ends));
                 results.borrow_mut()[at] = Some(result);
@@ -133,7 +133,7 @@ async fn try_to_send(
         })?;
     let sent = executor.send(request, tries).await;
     // A file that could not be read was not uploaded, whatever happened to the request.
-    if let (Err(GithubError::Unsure { .. }), Some(reason)) = (&sent, fault.get()) {
+    if let (Err(GithubError::UnknownOutcome { .. }), Some(reason)) = (&sent, fault.get()) {
         return Err(GithubError::File {
             path: upload.name.clone(),
             reason: reason.clone(),
@@ -155,7 +155,7 @@ async fn try_to_send(
     // A success with another body may come from a proxy.
     serde_json::from_slice(&reply.body)
         .map(Some)
-        .map_err(|error| GithubError::Unsure {
+        .map_err(|error| GithubError::UnknownOutcome {
             call: call.to_owned(),
             reason: format!("the response is not valid: {error}"),
         })

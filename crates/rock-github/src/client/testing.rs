@@ -42,12 +42,17 @@ impl Transport for CannedTransport {
     }
 }
 
-/// Returns a client of the repository `o/r`, without a token.
+/// Returns a client of the repository `o/r` with fixed responses, without a token.
 pub(crate) fn client(transport: CannedTransport) -> ReleaseClient {
+    client_over(Arc::new(transport))
+}
+
+/// Returns a client of the repository `o/r` with this transport, without a token.
+pub(crate) fn client_over(transport: Arc<dyn Transport>) -> ReleaseClient {
     let options = CallOptions {
         api: ApiEndpoint::public(),
         token: None,
-        wire: Arc::new(transport),
+        transport,
         clock: Arc::new(SkippingClock::default()),
         rates: RateLimits {
             per_minute: 60,

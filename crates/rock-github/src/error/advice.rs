@@ -37,15 +37,15 @@ impl From<GithubError> for Diagnostic {
 /// Returns the request, file or tag that the error is about.
 fn place(error: &GithubError) -> Option<&str> {
     match error {
-        GithubError::NoAnswer { call, .. }
+        GithubError::NoResponse { call, .. }
         | GithubError::Status { call, .. }
-        | GithubError::Unsure { call, .. }
+        | GithubError::UnknownOutcome { call, .. }
         | GithubError::Malformed { call, .. }
         | GithubError::Limited { call, .. }
         | GithubError::Deadline { call, .. } => Some(call),
         GithubError::File { path: at, .. }
-        | GithubError::Stored { wanted: at, .. }
-        | GithubError::Damaged { name: at, .. }
+        | GithubError::StoredUnderOtherName { wanted: at, .. }
+        | GithubError::StoredWithOtherContent { name: at, .. }
         | GithubError::Contested { tag: at }
         | GithubError::ReplacedAgain { name: at } => Some(at),
         GithubError::Contradicted(contradiction) => Some(&contradiction.name),
@@ -65,18 +65,18 @@ fn advice(error: &GithubError) -> CodeAndHelp {
             &codes::CALL_REFUSED,
             "check `--api-url`, and whether a proxy or a login page responds instead of the API",
         ),
-        GithubError::NoAnswer { reason, .. } if reason.contains("certificate") => (
+        GithubError::NoResponse { reason, .. } if reason.contains("certificate") => (
             &codes::NO_ANSWER,
             "if you use your own certificate authority, set `SSL_CERT_FILE` to its certificates",
         ),
-        GithubError::NoAnswer {
+        GithubError::NoResponse {
             is_transient: false,
             ..
         } => (
             &codes::NO_ANSWER,
             "check the network, and the proxy in `https_proxy` or `all_proxy` if one is set",
         ),
-        GithubError::NoAnswer { .. } => (
+        GithubError::NoResponse { .. } => (
             &codes::NO_ANSWER,
             "check the network and the proxy; run the same command again to resume",
         ),
@@ -106,12 +106,12 @@ fn advice(error: &GithubError) -> CodeAndHelp {
             &codes::FILE_CANNOT_BE_SENT,
             "run the same command again once nothing writes to the file",
         ),
-        GithubError::Stored { .. } => {
+        GithubError::StoredUnderOtherName { .. } => {
             let help =
                 "run the same command again; if it happens again, give the file a simpler name";
             (&codes::ASSET_RENAMED, help)
         }
-        GithubError::Damaged { .. } => (
+        GithubError::StoredWithOtherContent { .. } => (
             &codes::ASSET_DAMAGED,
             "run the same command again to upload it again",
         ),
@@ -127,7 +127,7 @@ fn advice(error: &GithubError) -> CodeAndHelp {
             &codes::REPLACED_AGAIN,
             "let one run publish at a time: run the same command again when no other one publishes",
         ),
-        GithubError::Unsure { .. } | GithubError::Stopped | GithubError::LeftOpen(_) => {
+        GithubError::UnknownOutcome { .. } | GithubError::Stopped | GithubError::LeftOpen(_) => {
             (&codes::NO_ANSWER, AGAIN)
         }
     };

@@ -52,7 +52,10 @@ impl RunTime {
         };
         for (name, value) in env {
             if !is_variable(name) {
-                return Some((name, format!("`{}` is not a variable name", escape_line(name))));
+                return Some((
+                    name,
+                    format!("`{}` is not a variable name", escape_line(name)),
+                ));
             }
             let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"-._~:/%+@=,".contains(&b);
             if value.is_empty() || !value.bytes().all(is_plain) || unprintable(value).is_some() {

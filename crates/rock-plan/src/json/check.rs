@@ -275,7 +275,10 @@ impl JsonChecker {
             if let Some((message, _)) = docker_argument_fault(number, text) {
                 self.fault(
                     list.item(number),
-                    format!("is not a valid container argument: {}", escape_line(&message)),
+                    format!(
+                        "is not a valid container argument: {}",
+                        escape_line(&message)
+                    ),
                 );
             }
         }

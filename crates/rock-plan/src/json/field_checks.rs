@@ -133,7 +133,11 @@ impl JsonChecker {
         if !words.contains(&text) {
             self.fault(
                 at,
-                format!("is `{}`, not one of {}", escape_line(text), words.join(", ")),
+                format!(
+                    "is `{}`, not one of {}",
+                    escape_line(text),
+                    words.join(", ")
+                ),
             );
         }
     }
@@ -147,7 +151,10 @@ impl JsonChecker {
     pub(super) fn parses<T: FromStr<Err: Display>>(&mut self, at: JsonPath<'_>, text: &str) {
         match text.parse::<T>() {
             Err(error) => {
-                self.fault(at, format!("is invalid: {}", escape_line(&error.to_string())));
+                self.fault(
+                    at,
+                    format!("is invalid: {}", escape_line(&error.to_string())),
+                );
             }
             Ok(_) => self.text(at, text),
         }

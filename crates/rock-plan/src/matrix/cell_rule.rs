@@ -123,7 +123,8 @@ impl<'s> BoundValues<'s> {
 
     /// Returns the version of the package.
     pub(super) fn package(&self) -> &'s PackageVersion {
-        self.package.expect("the rule reads the axis of the package")
+        self.package
+            .expect("the rule reads the axis of the package")
     }
 
     /// Returns the backend, or `None` if the rule does not read its axis.
@@ -321,8 +322,8 @@ mod tests {
             );
             let space = AxisSpace::new(&config).unwrap();
             let rule = CellRule::build(&space, &roles, |values| {
-                let is_found = values.torch().to_string() == "2.6.0"
-                    && values.python().to_string() == "3.11";
+                let is_found =
+                    values.torch().to_string() == "2.6.0" && values.python().to_string() == "3.11";
                 is_found.then(|| Finding {
                     code: &codes::TORCH_WITHOUT_PYTHON,
                     reason: SupportReason {

@@ -116,7 +116,9 @@ mod tests {
         let lookups = Lookups::new(&compat, recipe::RecipeSet::with_shipped([]).into());
         let mut sink = Sink::new();
         let config = config::read(&SourceText::new("m.yaml", text), &lookups, &mut sink).unwrap();
-        let profile = recipe::embedded("flash-attn").unwrap().profile("flash-attn");
+        let profile = recipe::embedded("flash-attn")
+            .unwrap()
+            .profile("flash-attn");
         let all = CellSelection::default();
         let expansion = expand(&config, &profile, &compat, &all, &mut sink).unwrap();
         let found = sink.finish();
@@ -161,8 +163,12 @@ mod tests {
             assert!(!reported(pair));
             assert!(!reported("exclude: [{torch: \"2.99.0\"}]\n"));
             // Cells that are left, and one that `include` names in spite of the exclude.
-            assert!(reported("exclude: [{torch: \"2.99.0\", python: \"3.11\"}]\n"));
-            assert!(reported(&format!("{pair}include: [{{axes: {{{cell}}}}}]\n")));
+            assert!(reported(
+                "exclude: [{torch: \"2.99.0\", python: \"3.11\"}]\n"
+            ));
+            assert!(reported(&format!(
+                "{pair}include: [{{axes: {{{cell}}}}}]\n"
+            )));
         }
     }
 }

@@ -57,7 +57,9 @@ impl<'a> RuleInputs<'a> {
     /// Returns the backend of a matrix file without an axis of backends.
     fn default_backend(&self) -> &'a str {
         let first = self.profile.backends.first();
-        first.map(|backend| backend.name.as_str()).unwrap_or_default()
+        first
+            .map(|backend| backend.name.as_str())
+            .unwrap_or_default()
     }
 }
 

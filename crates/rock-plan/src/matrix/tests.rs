@@ -58,7 +58,9 @@ fn a_selection_takes_any_of_the_values_of_an_axis() {
         let owned = |(axis, text): &(&str, &str)| ((*axis).to_owned(), (*text).to_owned());
         let selection = CellSelection::new(values.iter().map(owned).collect());
         let values = python.values.iter().flatten();
-        values.map(|value| selection.allows("python", value)).collect()
+        values
+            .map(|value| selection.allows("python", value))
+            .collect()
     };
     assert_eq!(allowed(&[]), [true, true, true]);
     assert_eq!(allowed(&[("rocm", "6.1")]), [true, true, true]);

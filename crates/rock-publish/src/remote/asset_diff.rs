@@ -1,6 +1,6 @@
 //! Compares the assets of one release with the desired files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::{AssetState, DesiredFile, ListedAsset, ListedRelease};
 use super::{
@@ -9,61 +9,57 @@ use super::{
 };
 
 /// The separator in the temporary name of an asset that will replace a published one.
-const WAITING: &str = ".tmp-";
+const TEMPORARY: &str = ".tmp-";
 /// The number of hex digits of the digest in a temporary name.
 const HEX: usize = 12;
 
 /// The longest name of a file that can be published, in bytes. GitHub documents no limit, but Linux
 /// cannot store names of more than 255 bytes (`NAME_MAX` in `limits.h`), and temporary names are
 /// longer than final ones.
-pub const LONGEST_NAME_BYTES: usize = 255 - WAITING.len() - HEX;
+pub const LONGEST_NAME_BYTES: usize = 255 - TEMPORARY.len() - HEX;
 
 /// Returns the temporary name under which a replacement of a published file is uploaded. It
 /// contains part of the digest, so that a later run can find and complete what a killed run
 /// started.
-pub(super) fn temporary(wanted: &DesiredFile) -> String {
-    format!("{}{WAITING}{}", wanted.name, &wanted.digest.to_hex()[..HEX])
+pub(super) fn temporary(file: &DesiredFile) -> String {
+    format!("{}{TEMPORARY}{}", file.name, &file.digest.to_hex()[..HEX])
 }
 
-/// Returns the rest of a name that starts with the [`temporary`] name of a desired file.
+/// Whether a name is the [`temporary`] name of a desired file.
 ///
 /// Each asset is compared with each desired file, so this does not allocate a name.
-fn after_temporary<'n>(name: &'n str, wanted: &DesiredFile) -> Option<&'n str> {
-    let rest = name
-        .strip_prefix(wanted.name.as_str())?
-        .strip_prefix(WAITING)?;
-    rest.strip_prefix(&wanted.digest.to_hex()[..HEX])
+fn is_temporary(name: &str, file: &DesiredFile) -> bool {
+    name.strip_prefix(file.name.as_str())
+        .and_then(|rest| rest.strip_prefix(TEMPORARY))
+        .and_then(|rest| rest.strip_prefix(&file.digest.to_hex()[..HEX]))
+        .is_some_and(str::is_empty)
 }
 
-/// Whether a name is the temporary name of a desired file.
-fn is_temporary(name: &str, wanted: &DesiredFile) -> bool {
-    after_temporary(name, wanted).is_some_and(str::is_empty)
+/// Splits a name with the form of a temporary one into the final name and the digest prefix. Names
+/// of others may have this form: the timestamp in `x.tmp-202401011230` is a valid prefix.
+fn split_temporary(name: &str) -> Option<(&str, &str)> {
+    let (place, hex) = name.rsplit_once(TEMPORARY)?;
+    let is_prefix = hex.len() == HEX && hex.bytes().all(|byte| byte.is_ascii_hexdigit());
+    (is_prefix && !place.is_empty()).then_some((place, hex))
 }
 
-/// Returns the final name and the digest prefix from the temporary name of an asset.
-fn awaited(asset: &ListedAsset) -> Option<(&str, &str)> {
-    let (name, hex) = asset.name.rsplit_once(WAITING)?;
-    let is_mark = hex.len() == HEX && hex.bytes().all(|byte| byte.is_ascii_hexdigit());
-    (is_mark && !name.is_empty()).then_some((name, hex))
-}
-
-/// Returns the final name of an asset with a temporary name. Returns `None` if the content does not
-/// match the digest prefix: this program did not create such an asset.
+/// Returns the final name of an asset with a temporary name. Returns `None` if GitHub reports no
+/// digest, or one that does not match the prefix: the asset may not be from this program.
 pub(super) fn place_of(asset: &ListedAsset) -> Option<&str> {
-    let (name, hex) = awaited(asset)?;
+    let (place, hex) = split_temporary(&asset.name)?;
     asset
         .digest
-        .is_none_or(|digest| digest.to_hex().starts_with(hex))
-        .then_some(name)
+        .is_some_and(|digest| digest.to_hex().starts_with(hex))
+        .then_some(place)
 }
 
 /// Whether an asset is a desired file, complete or not, under its final or its temporary name.
-pub(super) fn is_of_wanted(asset: &ListedAsset, desired: &DesiredRelease) -> bool {
-    let is_it = |wanted: &DesiredFile| {
+pub(super) fn is_of_desired(asset: &ListedAsset, desired: &DesiredRelease) -> bool {
+    let is_it = |file: &DesiredFile| {
         let has_bytes =
-            asset.state != AssetState::Uploaded || asset.digest.is_none_or(|d| d == wanted.digest);
-        (wanted.name == asset.name && (has_bytes || wanted.generated))
-            || is_temporary(&asset.name, wanted)
+            asset.state != AssetState::Uploaded || asset.digest.is_none_or(|d| d == file.digest);
+        (file.name == asset.name && (has_bytes || file.generated))
+            || is_temporary(&asset.name, file)
     };
     desired.assets.iter().any(is_it)
 }
@@ -78,10 +74,11 @@ pub(super) struct AssetDiff {
 }
 
 impl AssetDiff {
-    /// Returns the number of steps that change the release.
-    pub(super) fn writes(&self) -> usize {
-        let writes = |step: &&PublishStep| !matches!(step, PublishStep::Hash { .. });
-        self.steps().filter(writes).count()
+    /// Returns the number of files that the steps write or delete, each counted once under its
+    /// final name.
+    pub(super) fn changed_files(&self) -> usize {
+        let names: BTreeSet<&str> = self.steps().filter_map(changed_name).collect();
+        names.len()
     }
 
     /// Whether there is a file to upload, but the release has no room.
@@ -120,6 +117,22 @@ fn room<'s>(
     (desired.most_assets + freed).saturating_sub(release.assets.len())
 }
 
+/// Returns the final name of the file that a step writes or deletes.
+fn changed_name(step: &PublishStep) -> Option<&str> {
+    match step {
+        PublishStep::Upload { name, .. } => Some(name),
+        PublishStep::Rename { to, .. } => Some(to),
+        PublishStep::DeleteAsset { name, .. } => {
+            Some(split_temporary(name).map_or(name.as_str(), |(place, _)| place))
+        }
+        PublishStep::Create { .. }
+        | PublishStep::DeleteRelease { .. }
+        | PublishStep::Hash { .. }
+        | PublishStep::Describe { .. }
+        | PublishStep::Publish { .. } => None,
+    }
+}
+
 fn is_upload(step: &PublishStep) -> bool {
     matches!(step, PublishStep::Upload { .. })
 }
@@ -139,15 +152,15 @@ pub(super) fn diff_assets(
         .map(|asset| (asset.name.as_str(), asset))
         .collect();
     let mut diff = AssetDiff::default();
-    for wanted in &part.assets {
+    for file in &part.assets {
         let steps = AssetStatus {
-            wanted,
+            file,
             release,
             policy,
             present: &present,
         }
-        .lacks(refused);
-        if wanted.generated {
+        .steps(refused);
+        if file.generated {
             &mut diff.generated
         } else {
             &mut diff.steps
@@ -156,7 +169,7 @@ pub(super) fn diff_assets(
     }
     for asset in &release.assets {
         diff.steps
-            .extend(left_waiting(asset, desired, part, &present));
+            .extend(left_waiting(asset, desired, part, policy, &present));
     }
     for asset in release
         .assets
@@ -168,7 +181,9 @@ pub(super) fn diff_assets(
     // Uploads whose response was lost, and that GitHub stored under another name.
     if release.draft {
         let is_left = |asset: &&ListedAsset| {
-            place_of(asset).is_none() && is_renamed(asset, part) && !is_renamed_waiting(asset, part)
+            split_temporary(&asset.name).is_none()
+                && is_renamed(asset, part)
+                && !is_renamed_waiting(asset, part)
         };
         for asset in release.assets.iter().filter(is_left) {
             diff.steps.push(match (asset.state, asset.digest) {
@@ -182,16 +197,17 @@ pub(super) fn diff_assets(
 
 /// A desired file and the assets of its release.
 struct AssetStatus<'o> {
-    wanted: &'o DesiredFile,
+    file: &'o DesiredFile,
     release: &'o ListedRelease,
     policy: PublishPolicy,
     present: &'o BTreeMap<&'o str, &'o ListedAsset>,
 }
 
 impl AssetStatus<'_> {
-    fn lacks(&self, refused: &mut Vec<ReleaseRefusal>) -> Vec<PublishStep> {
+    /// Returns the steps for the file, and adds a refusal to `refused` if it may not be replaced.
+    fn steps(&self, refused: &mut Vec<ReleaseRefusal>) -> Vec<PublishStep> {
         let mut steps = Vec::new();
-        let waiting_name = temporary(self.wanted);
+        let waiting_name = temporary(self.file);
         let mut waiting = self.present.get(waiting_name.as_str()).copied();
         match waiting.map(|asset| (asset, self.holds(asset))) {
             Some((asset, AssetMatch::Unknown)) => return vec![hash(asset)],
@@ -204,11 +220,11 @@ impl AssetStatus<'_> {
         }
         let comes = || {
             waiting.map_or_else(
-                || self.upload(&self.wanted.name),
-                |asset| rename(asset, &self.wanted.name),
+                || self.upload(&self.file.name),
+                |asset| rename(asset, &self.file.name),
             )
         };
-        let Some(present) = self.present.get(self.wanted.name.as_str()).copied() else {
+        let Some(present) = self.present.get(self.file.name.as_str()).copied() else {
             steps.push(comes());
             return steps;
         };
@@ -220,7 +236,7 @@ impl AssetStatus<'_> {
             AssetMatch::Other => {
                 let is_unfinished = present.state == AssetState::Starter;
                 if !is_unfinished && !self.may_replace() {
-                    refused.push(differs(self.wanted, present));
+                    refused.push(differs(self.file, present));
                     return steps;
                 }
                 let why = if is_unfinished {
@@ -235,7 +251,7 @@ impl AssetStatus<'_> {
                     // for two requests at most.
                     None => steps.push(self.upload(&waiting_name)),
                     Some(asset) => {
-                        steps.extend([delete(present, why), rename(asset, &self.wanted.name)]);
+                        steps.extend([delete(present, why), rename(asset, &self.file.name)]);
                     }
                 }
             }
@@ -246,13 +262,13 @@ impl AssetStatus<'_> {
     /// Whether different content may be replaced. In a draft that a run created, it is from an
     /// interrupted upload or from an earlier build.
     fn may_replace(&self) -> bool {
-        self.policy.replace || self.wanted.generated || is_own_draft(self.release)
+        self.policy.replace || self.file.generated || is_own_draft(self.release)
     }
 
     fn upload(&self, as_name: &str) -> PublishStep {
         PublishStep::Upload {
             release: self.release.id,
-            name: self.wanted.name.clone(),
+            name: self.file.name.clone(),
             as_name: as_name.to_owned(),
         }
     }
@@ -260,10 +276,10 @@ impl AssetStatus<'_> {
     /// Compares the content of an asset with the desired file.
     fn holds(&self, asset: &ListedAsset) -> AssetMatch {
         match asset.digest {
-            _ if asset.state != AssetState::Uploaded || asset.size != self.wanted.size_bytes => {
+            _ if asset.state != AssetState::Uploaded || asset.size != self.file.size_bytes => {
                 AssetMatch::Other
             }
-            Some(digest) if digest == self.wanted.digest => AssetMatch::It,
+            Some(digest) if digest == self.file.digest => AssetMatch::It,
             Some(_) => AssetMatch::Other,
             None if self.policy.fetch_to_verify => AssetMatch::Unknown,
             None => AssetMatch::It,
@@ -305,66 +321,89 @@ fn hash(asset: &ListedAsset) -> PublishStep {
 /// Returns the step for a temporary asset of an earlier run whose content or file is no longer
 /// desired. The replacement is completed if the old asset is already gone, so that nothing
 /// published is lost.
+///
+/// An asset of others may have a name of this form, so its digest must match the prefix. Without a
+/// reported digest, it is left alone. Only if it may be the last copy of a published file, it is
+/// hashed, and only if the policy allows downloads.
 fn left_waiting(
     asset: &ListedAsset,
     desired: &DesiredRelease,
     part: &ReleasePart<'_>,
+    policy: PublishPolicy,
     present: &BTreeMap<&str, &ListedAsset>,
 ) -> Option<PublishStep> {
-    let (place, _) = awaited(asset)?;
-    if part
-        .assets
-        .iter()
-        .any(|wanted| is_temporary(&asset.name, wanted))
-    {
+    let (place, _) = split_temporary(&asset.name)?;
+    let is_of = |file: &DesiredFile| is_temporary(&asset.name, file);
+    if part.assets.iter().any(|file| is_of(file)) || is_renamed_waiting(asset, part) {
         return None;
     }
-    let is_taken = desired.assets.iter().any(|wanted| wanted.name == place);
-    if !is_taken {
-        place_of(asset)?;
-    }
-    Some(match asset.state {
-        AssetState::Starter => delete(asset, DeleteReason::Unfinished),
-        AssetState::Uploaded if is_taken || present.contains_key(place) => {
-            delete(asset, DeleteReason::PlaceTaken)
+    let is_taken = desired.assets.iter().any(|file| file.name == place);
+    let is_own = place_of(asset).is_some() || desired.assets.iter().any(is_of);
+    match asset.state {
+        // It has no content to compare. One for a desired file is from an earlier run; any other
+        // may be an upload of someone else that is in progress.
+        AssetState::Starter => is_taken.then(|| delete(asset, DeleteReason::Unfinished)),
+        AssetState::Uploaded if !is_own => {
+            // If the download fails, it counts as incomplete, and is still left alone.
+            let is_last_copy = !is_taken && !present.contains_key(place);
+            let is_unknown = asset.digest.is_none() && policy.fetch_to_verify;
+            (is_unknown && is_last_copy).then(|| hash(asset))
         }
-        AssetState::Uploaded => rename(asset, place),
-    })
+        AssetState::Uploaded if is_taken || present.contains_key(place) => {
+            Some(delete(asset, DeleteReason::PlaceTaken))
+        }
+        AssetState::Uploaded => Some(rename(asset, place)),
+    }
 }
 
-/// Whether an asset has the content of a desired file, under a name that GitHub derived from the
-/// temporary name.
+/// Whether an asset has the content of a desired file, as far as GitHub reports it, under a name
+/// that GitHub derived from the temporary name. The name contains the start of the file's digest,
+/// so this program uploaded it.
 fn is_renamed_waiting(asset: &ListedAsset, part: &ReleasePart<'_>) -> bool {
-    let is_renamed = |rest: &str| !rest.is_empty();
-    part.assets.iter().any(|wanted| {
-        asset.digest == Some(wanted.digest)
-            && after_temporary(&asset.name, wanted).is_some_and(is_renamed)
+    // Most names are not temporary. The separator has only characters that GitHub keeps.
+    if !asset.name.contains(TEMPORARY)
+        || part
+            .assets
+            .iter()
+            .any(|file| is_temporary(&asset.name, file))
+    {
+        return false;
+    }
+    let name = plain(&asset.name);
+    part.assets.iter().any(|file| {
+        asset.digest.is_none_or(|digest| digest == file.digest)
+            && name.starts_with(&plain(&temporary(file)))
     })
 }
 
 /// Whether an asset has the content of a desired file, as far as GitHub reports it, under a name
 /// that GitHub derived from the file's name. The size must match even if the asset is incomplete.
 fn is_renamed(asset: &ListedAsset, part: &ReleasePart<'_>) -> bool {
-    let plain = |name: &str| name.replace(|letter: char| !letter.is_ascii_alphanumeric(), ".");
-    let is_wanted = part.assets.iter().any(|wanted| wanted.name == asset.name);
-    let same = |wanted: &&&DesiredFile| {
-        asset.digest.is_none_or(|digest| digest == wanted.digest) && asset.size == wanted.size_bytes
+    let is_desired = part.assets.iter().any(|file| file.name == asset.name);
+    let same = |file: &&&DesiredFile| {
+        asset.digest.is_none_or(|digest| digest == file.digest) && asset.size == file.size_bytes
     };
-    let is_made_from = |wanted: &&DesiredFile| plain(&asset.name).starts_with(&plain(&wanted.name));
-    !is_wanted && part.assets.iter().filter(same).any(is_made_from)
+    let is_made_from = |file: &&DesiredFile| plain(&asset.name).starts_with(&plain(&file.name));
+    !is_desired && part.assets.iter().filter(same).any(is_made_from)
 }
 
-fn differs(wanted: &DesiredFile, present: &ListedAsset) -> ReleaseRefusal {
-    let why = if present.size == wanted.size_bytes {
+/// Normalizes a name for comparison with one that GitHub derived from it: GitHub replaces some
+/// characters by periods.
+fn plain(name: &str) -> String {
+    name.replace(|letter: char| !letter.is_ascii_alphanumeric(), ".")
+}
+
+fn differs(file: &DesiredFile, present: &ListedAsset) -> ReleaseRefusal {
+    let why = if present.size == file.size_bytes {
         let found = present
             .digest
             .map_or_else(|| "unknown".to_owned(), |digest| digest.to_string());
-        format!("{found}, not {}", wanted.digest)
+        format!("{found}, not {}", file.digest)
     } else {
-        format!("{} bytes, not {}", present.size, wanted.size_bytes)
+        format!("{} bytes, not {}", present.size, file.size_bytes)
     };
     ReleaseRefusal::Differs {
-        name: wanted.name.clone(),
+        name: file.name.clone(),
         why,
     }
 }

@@ -144,7 +144,7 @@ impl DesiredRelease {
     /// Returns the metadata of a release that differs from the desired state. A draft that a run
     /// created gets the metadata that this run would create it with; for drafts of others and
     /// published releases, only the given fields change.
-    pub fn lacks(&self, release: &ListedRelease) -> ReleaseDescription {
+    pub fn metadata_changes(&self, release: &ListedRelease) -> ReleaseDescription {
         let is_first = release.tag_name == self.tag;
         let present = release.body.as_deref().unwrap_or_default();
         let is_own = is_own_draft(release);

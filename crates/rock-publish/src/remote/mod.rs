@@ -7,8 +7,9 @@
 //!
 //! **Invariant:** A release is published only when every desired file is present under its name
 //! with its size and digest. A file with different content is replaced in a draft that a run
-//! created, elsewhere only on request. Files that are not desired are left alone. A published
-//! release, including its metadata, is changed only if the policy allows it.
+//! created, elsewhere only on request. Files that are not desired are left alone; a leftover of an
+//! earlier run is recognized by its temporary name together with its digest. A published release,
+//! including its metadata, is changed only if the policy allows it.
 
 mod asset_diff;
 mod desired;
@@ -24,7 +25,9 @@ pub use desired::{
 };
 pub use observed::{ListingContradiction, ObservedOverlay};
 pub use partition::{ReleasePart, partition_assets};
-pub use reconcile::{DeleteReason, PublishStep, Reconciliation, locked, reconcile, standing};
+pub use reconcile::{
+    DeleteReason, PublishStep, Reconciliation, StepKey, locked, reconcile, standing,
+};
 pub use refusal::ReleaseRefusal;
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ pub fn partition_assets<'g>(
     let own: BTreeMap<String, &DesiredFile> = desired
         .assets
         .iter()
-        .flat_map(|wanted| [(wanted.name.clone(), wanted), (temporary(wanted), wanted)])
+        .flat_map(|file| [(file.name.clone(), file), (temporary(file), file)])
         .collect();
     let mut parts: Vec<ReleasePart<'g>> = Vec::new();
     // Assets of others stay and take up room.
@@ -48,11 +48,11 @@ pub fn partition_assets<'g>(
         let mut foreign = 0;
         for asset in &release.assets {
             match own.get(&asset.name) {
-                Some(wanted) if wanted.generated => {}
-                Some(wanted) => {
-                    if placed.insert(&wanted.name) {
-                        part.assets.push(wanted);
-                    } else if !part.assets.iter().any(|own| own.name == wanted.name) {
+                Some(file) if file.generated => {}
+                Some(file) => {
+                    if placed.insert(&file.name) {
+                        part.assets.push(file);
+                    } else if !part.assets.iter().any(|own| own.name == file.name) {
                         // An earlier release has it as well, but it takes up room here.
                         foreign += 1;
                     }
@@ -64,13 +64,13 @@ pub fn partition_assets<'g>(
         parts.push(part);
         tag = tags.next().unwrap_or_default();
     }
-    let generated = desired.assets.iter().filter(|wanted| wanted.generated);
+    let generated = desired.assets.iter().filter(|file| file.generated);
     let others = desired
         .assets
         .iter()
-        .filter(|wanted| !wanted.generated && !placed.contains(&wanted.name));
-    for wanted in others.chain(generated) {
-        let at = if wanted.generated {
+        .filter(|file| !file.generated && !placed.contains(&file.name));
+    for file in others.chain(generated) {
+        let at = if file.generated {
             0
         } else {
             taken
@@ -85,7 +85,7 @@ pub fn partition_assets<'g>(
             });
             taken.push(0);
         }
-        parts[at].assets.push(wanted);
+        parts[at].assets.push(file);
         taken[at] += 1;
     }
     parts.retain(|part| !part.assets.is_empty());

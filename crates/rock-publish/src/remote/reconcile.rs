@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::super::{AssetState, ListedAsset, ListedRelease};
-use super::asset_diff::{diff_assets, is_of_wanted, place_of, within_room};
+use super::asset_diff::{diff_assets, is_of_desired, place_of, within_room};
 use super::desired::is_marked;
 use super::{
     DesiredRelease, MakeLatest, PublishPolicy, ReleaseDescription, ReleaseRefusal, partition_assets,
@@ -72,7 +72,7 @@ pub enum PublishStep {
         release: u64,
         tag: String,
         /// The metadata to change.
-        lacks: ReleaseDescription,
+        changes: ReleaseDescription,
     },
     /// Publishes a draft and updates its metadata in the same request: until then, the mark in the
     /// body of a draft identifies the program that created it.
@@ -81,10 +81,67 @@ pub enum PublishStep {
         release: u64,
         tag: String,
         /// The metadata to change.
-        lacks: ReleaseDescription,
+        changes: ReleaseDescription,
         /// Whether and how it becomes the latest release.
         make_latest: MakeLatest,
     },
+}
+
+/// Identifies a publish step among all steps of a run, however often it is planned.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum StepKey {
+    /// Creates a draft with this tag.
+    Create(String),
+    /// Deletes the release with this ID.
+    DeleteRelease(u64),
+    /// Deletes the asset with this ID.
+    DeleteAsset(u64),
+    /// Uploads an asset with this name.
+    Upload(String),
+    /// Renames the asset with this ID.
+    Rename(u64),
+    /// Hashes the asset with this ID.
+    Hash(u64),
+    /// Updates the metadata of the release with this ID.
+    Describe(u64),
+    /// Publishes the draft with this ID.
+    Publish(u64),
+}
+
+impl PublishStep {
+    /// Returns the key under which the attempts of the step are counted.
+    pub fn key(&self) -> StepKey {
+        match self {
+            Self::Create { tag } => StepKey::Create(tag.clone()),
+            Self::DeleteRelease { release } => StepKey::DeleteRelease(*release),
+            Self::DeleteAsset { asset, .. } => StepKey::DeleteAsset(*asset),
+            Self::Upload { as_name, .. } => StepKey::Upload(as_name.clone()),
+            Self::Rename { asset, .. } => StepKey::Rename(*asset),
+            Self::Hash { asset, .. } => StepKey::Hash(*asset),
+            Self::Describe { release, .. } => StepKey::Describe(*release),
+            Self::Publish { release, .. } => StepKey::Publish(*release),
+        }
+    }
+
+    /// Whether the step changes a release, and does not only read it.
+    pub fn is_write(&self) -> bool {
+        !matches!(self, Self::Hash { .. })
+    }
+
+    /// Whether the step changes the metadata of a release. Such steps follow all others.
+    pub fn is_of_metadata(&self) -> bool {
+        matches!(self, Self::Describe { .. } | Self::Publish { .. })
+    }
+
+    /// Whether the step makes a release public.
+    pub fn is_publication(&self) -> bool {
+        matches!(self, Self::Publish { .. })
+    }
+
+    /// Whether the step gives an asset its final name, in place of the asset that had it.
+    pub fn is_rename(&self) -> bool {
+        matches!(self, Self::Rename { .. })
+    }
 }
 
 /// The reason for deleting an asset.
@@ -144,9 +201,10 @@ pub fn reconcile(
             }
         }
     }
-    for (release, lacks) in &begun {
-        refused.extend(not_to_be_written(desired, release, lacks.writes(), policy));
-        if lacks.has_no_room(desired, release) {
+    for (release, diff) in &begun {
+        let files = diff.changed_files();
+        refused.extend(not_to_be_written(desired, release, files, policy));
+        if diff.has_no_room(desired, release) {
             refused.push(ReleaseRefusal::Full {
                 tag: release.tag_name.clone(),
                 assets: release.assets.len(),
@@ -161,12 +219,11 @@ pub fn reconcile(
         return Reconciliation::Refused(refused);
     }
     // Generated files come last, so that readers of the checksum file find the files that it lists.
-    let are_wheels_there =
-        steps.is_empty() && begun.iter().all(|(_, lacks)| lacks.steps.is_empty());
-    for (release, lacks) in &begun {
-        let mut files = lacks.steps.clone();
+    let are_wheels_there = steps.is_empty() && begun.iter().all(|(_, diff)| diff.steps.is_empty());
+    for (release, diff) in &begun {
+        let mut files = diff.steps.clone();
         if are_wheels_there {
-            files.extend(lacks.generated.iter().cloned());
+            files.extend(diff.generated.iter().cloned());
         }
         within_room(desired, release, &mut files);
         steps.append(&mut files);
@@ -177,7 +234,7 @@ pub fn reconcile(
     // Then the metadata; the first release is published last.
     for (at, (release, _)) in begun.iter().enumerate().rev() {
         let tag = release.tag_name.clone();
-        let lacks = desired.lacks(release);
+        let changes = desired.metadata_changes(release);
         if release.draft && !desired.stays_draft {
             let make_latest = if at == 0 {
                 desired.make_latest
@@ -187,14 +244,14 @@ pub fn reconcile(
             steps.push(PublishStep::Publish {
                 release: release.id,
                 tag,
-                lacks,
+                changes,
                 make_latest,
             });
-        } else if !lacks.is_empty() {
+        } else if !changes.is_empty() {
             steps.push(PublishStep::Describe {
                 release: release.id,
                 tag,
-                lacks,
+                changes,
             });
         }
     }
@@ -214,26 +271,27 @@ pub fn locked(desired: &DesiredRelease, observed: &[ListedRelease]) -> Option<Re
     }
 }
 
-/// Returns the refusal to change a published release, if it would be changed.
+/// Returns the refusal to change a published release, if it would be changed. `files` is the number
+/// of its files that would be.
 fn not_to_be_written(
     desired: &DesiredRelease,
     release: &ListedRelease,
-    writes: usize,
+    files: usize,
     policy: PublishPolicy,
 ) -> Option<ReleaseRefusal> {
     let tag = || release.tag_name.clone();
-    if release.draft || (writes == 0 && desired.lacks(release).is_empty()) {
+    if release.draft || (files == 0 && desired.metadata_changes(release).is_empty()) {
         None
-    } else if release.is_locked() && writes > 0 {
+    } else if release.is_locked() && files > 0 {
         Some(ReleaseRefusal::Immutable {
             tag: tag(),
-            lacking: writes,
+            lacking: files,
         })
     } else if !policy.published {
         // Title and body of an immutable release may be edited (GitHub Docs, "Immutable releases").
         Some(ReleaseRefusal::Published {
             tag: tag(),
-            lacking: writes,
+            lacking: files,
         })
     } else {
         None
@@ -261,7 +319,7 @@ fn chosen<'r>(
                 && release
                     .assets
                     .iter()
-                    .all(|asset| is_of_wanted(asset, desired))
+                    .all(|asset| is_of_desired(asset, desired))
         };
         let is_empty = |release: &ListedRelease| release.draft && release.assets.is_empty();
         let goes = |release: &ListedRelease| {

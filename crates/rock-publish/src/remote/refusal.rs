@@ -9,13 +9,14 @@ pub enum ReleaseRefusal {
     /// The assets and the tag of the release are locked.
     Immutable {
         tag: String,
-        /// The number of files that would have been written.
+        /// The number of files that would have been written or deleted, each counted once.
         lacking: usize,
     },
     /// The release is published, and something would be written.
     Published {
         tag: String,
-        /// The number of files that would have been written; if 0, only the metadata would change.
+        /// The number of files that would have been written or deleted, each counted once; if 0,
+        /// only the metadata would change.
         lacking: usize,
     },
     /// There is no room for generated files, or for new versions before the old ones are deleted.

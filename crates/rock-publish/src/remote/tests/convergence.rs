@@ -2,6 +2,15 @@
 
 use super::*;
 
+/// A replacement with other content than the desired one, from an earlier run.
+const LEFTOVER: &str = "b.whl.tmp-020202020202";
+/// Assets of others. The timestamp of the second looks like the start of a digest.
+const FOREIGN: [&str; 2] = ["foreign", "a.whl.tmp-202401011230"];
+
+fn is_foreign(asset: &ListedAsset) -> bool {
+    FOREIGN.contains(&asset.name.as_str())
+}
+
 #[test]
 fn from_any_state_and_after_any_kill_the_goal_is_reached() {
     // A small generator, so that a failing state is reproducible.
@@ -26,22 +35,25 @@ fn from_any_state_and_after_any_kill_the_goal_is_reached() {
             "b.whl",
             "c.whl",
             "a.whl.tmp-010101010101",
-            "b.whl.tmp-020202020202",
-            "foreign",
+            LEFTOVER,
+            FOREIGN[0],
+            FOREIGN[1],
         ] {
             if draw(2) == 0 {
                 let id = 10 + assets.len() as u64;
-                let mut present = asset(id, name, u8::try_from(1 + draw(2)).unwrap());
-                present.state = if draw(3) == 0 {
+                // The name of a leftover has the start of its digest.
+                let byte = if name == LEFTOVER { 2 } else { 1 + draw(2) };
+                let mut present = asset(id, name, u8::try_from(byte).unwrap());
+                present.state = if draw(3) == 0 && name != FOREIGN[1] {
                     AssetState::Starter
                 } else {
                     AssetState::Uploaded
                 };
-                present.digest = present.digest.filter(|_| draw(4) > 0);
+                present.digest = present.digest.filter(|_| draw(4) > 0 || name == LEFTOVER);
                 assets.insert(name, present);
             }
         }
-        let is_foreign = assets.contains_key("foreign");
+        let foreign = FOREIGN.map(|name| assets.contains_key(name));
         let begun = release(1, draw(2) == 0, assets.into_values().collect());
         let mut releases = Releases::of(if draw(5) == 0 {
             Vec::new()
@@ -75,7 +87,7 @@ fn from_any_state_and_after_any_kill_the_goal_is_reached() {
             .map(|asset| asset.name.as_str())
             .collect();
         names.sort_unstable();
-        names.retain(|name| *name != "foreign");
+        names.retain(|name| !FOREIGN.contains(name));
         assert_eq!(
             names,
             ["SHA256SUMS", "a.whl", "b.whl", "c.whl"],
@@ -86,13 +98,16 @@ fn from_any_state_and_after_any_kill_the_goal_is_reached() {
                 && only
                     .assets
                     .iter()
-                    .all(|a| a.name == "foreign" || a.digest == Some(Digest::new([1; 32])))
+                    .all(|a| is_foreign(a) || a.digest == Some(Digest::new([1; 32])))
         );
-        assert!(
-            !is_foreign
-                || !had_release
-                || only.id != 1
-                || only.assets.iter().any(|a| a.name == "foreign")
-        );
+        for (name, was_there) in FOREIGN.into_iter().zip(foreign) {
+            assert!(
+                !was_there
+                    || !had_release
+                    || only.id != 1
+                    || only.assets.iter().any(|a| a.name == name),
+                "round {round}: {name}"
+            );
+        }
     }
 }

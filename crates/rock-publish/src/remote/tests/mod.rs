@@ -17,7 +17,7 @@ mod parts;
 mod published;
 mod replacement;
 
-fn wanted(name: &str, byte: u8) -> DesiredFile {
+fn desired_file(name: &str, byte: u8) -> DesiredFile {
     DesiredFile {
         name: name.to_owned(),
         digest: Digest::new([byte; 32]),
@@ -34,7 +34,7 @@ fn desired(names: &[&str]) -> DesiredRelease {
         target: None,
         prerelease: false,
         make_latest: MakeLatest::Legacy,
-        assets: names.iter().map(|name| wanted(name, 1)).collect(),
+        assets: names.iter().map(|name| desired_file(name, 1)).collect(),
         stays_draft: false,
         nonce: "abc".to_owned(),
         most_assets: 1000,
@@ -144,13 +144,13 @@ impl Releases {
                 name,
                 as_name,
             } => {
-                let wanted = desired
+                let file = desired
                     .assets
                     .iter()
-                    .find(|wanted| wanted.name == *name)
+                    .find(|file| file.name == *name)
                     .unwrap();
                 let made = ListedAsset {
-                    digest: Some(wanted.digest),
+                    digest: Some(file.digest),
                     ..asset(self.last, as_name, 0)
                 };
                 assert!(
@@ -166,16 +166,20 @@ impl Releases {
             PublishStep::Hash { asset, .. } => {
                 self.asset(*asset).digest = Some(Digest::new([1; 32]));
             }
-            PublishStep::Describe { release, lacks, .. } => describe(self.release(*release), lacks),
-            PublishStep::Publish { release, lacks, .. } => {
+            PublishStep::Describe {
+                release, changes, ..
+            } => describe(self.release(*release), changes),
+            PublishStep::Publish {
+                release, changes, ..
+            } => {
                 let release = self.release(*release);
-                describe(release, lacks);
-                for wanted in &desired.assets {
-                    let holds = release.assets.iter().any(|asset| asset.name == wanted.name);
+                describe(release, changes);
+                for file in &desired.assets {
+                    let holds = release.assets.iter().any(|asset| asset.name == file.name);
                     assert!(
                         holds || desired.assets.len() > 900,
                         "published without {}",
-                        wanted.name
+                        file.name
                     );
                 }
                 release.draft = false;
@@ -219,11 +223,11 @@ impl Releases {
     }
 }
 
-fn describe(release: &mut ListedRelease, lacks: &ReleaseDescription) {
-    release.body = lacks.body.clone().or(release.body.take());
-    release.name = lacks.title.clone().or(release.name.take());
-    release.prerelease = lacks.prerelease.unwrap_or(release.prerelease);
-    release.target_commitish = lacks.target.clone().or(release.target_commitish.take());
+fn describe(release: &mut ListedRelease, changes: &ReleaseDescription) {
+    release.body = changes.body.clone().or(release.body.take());
+    release.name = changes.title.clone().or(release.name.take());
+    release.prerelease = changes.prerelease.unwrap_or(release.prerelease);
+    release.target_commitish = changes.target.clone().or(release.target_commitish.take());
 }
 
 fn word(step: &PublishStep) -> String {

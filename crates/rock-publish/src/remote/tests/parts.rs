@@ -6,7 +6,7 @@ use super::*;
 fn more_files_than_a_release_holds_go_to_a_second_which_is_published_first() {
     let names = numbered(1001);
     let mut desired = desired(&as_strs(&names));
-    desired.assets.push(wanted("SHA256SUMS", 1));
+    desired.assets.push(desired_file("SHA256SUMS", 1));
     // An unrelated release that has the next tag is skipped.
     let foreign = ListedRelease {
         tag_name: "v1-2".to_owned(),
@@ -65,7 +65,7 @@ fn a_full_release_can_be_changed_and_one_that_others_filled_is_told() {
     let mut releases = Releases::of(vec![]);
     releases.reach(&desired(&names), NOTHING).unwrap();
     let again = DesiredRelease {
-        assets: names.iter().map(|name| wanted(name, 2)).collect(),
+        assets: names.iter().map(|name| desired_file(name, 2)).collect(),
         ..desired(&[])
     };
     let mut rounds = 0;

@@ -36,6 +36,29 @@ fn a_published_release_is_written_to_only_where_allowed_and_an_immutable_one_nev
     );
 }
 
+/// The attempts of a step are counted by its key, so details that change must not reset them.
+#[test]
+fn a_step_keeps_its_key_when_its_details_change() {
+    let describe = |title: &str| PublishStep::Describe {
+        release: 1,
+        tag: "v1".to_owned(),
+        changes: ReleaseDescription {
+            title: Some(title.to_owned()),
+            ..ReleaseDescription::default()
+        },
+    };
+    assert_eq!(describe("One").key(), describe("Two").key());
+    let upload = |as_name: &str| PublishStep::Upload {
+        release: 1,
+        name: "a.whl".to_owned(),
+        as_name: as_name.to_owned(),
+    };
+    assert_ne!(
+        upload("a.whl").key(),
+        upload("a.whl.tmp-010101010101").key()
+    );
+}
+
 #[test]
 fn the_text_and_title_of_what_is_published_change_only_where_allowed() {
     let desired = DesiredRelease {

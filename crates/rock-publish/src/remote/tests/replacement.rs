@@ -104,13 +104,125 @@ fn what_waits_for_a_file_that_is_not_wanted_is_finished_or_goes() {
     );
 }
 
+/// A timestamp has the form of a digest prefix.
+#[test]
+fn an_asset_of_others_whose_name_looks_temporary_is_left_alone() {
+    let desired = desired(&["a.whl"]);
+    let verify = PublishPolicy {
+        fetch_to_verify: true,
+        ..REPLACE_PUBLISHED
+    };
+    for name in ["a.whl.tmp-202401011230", "b.whl.tmp-202401011230"] {
+        for digest in [None, Some(Digest::new([1; 32])), Some(Digest::new([2; 32]))] {
+            for (draft, policy) in [
+                (true, REPLACE_PUBLISHED),
+                (false, REPLACE_PUBLISHED),
+                (true, verify),
+                (false, verify),
+            ] {
+                let of_others = ListedAsset {
+                    digest,
+                    ..asset(6, name, 2)
+                };
+                let assets = vec![asset(5, "a.whl", 1), of_others];
+                let mut releases = Releases::of(vec![release(1, draft, assets)]);
+                let steps = releases.reach(&desired, policy).unwrap();
+                let is_other =
+                    |step: &String| step.starts_with("hash ") || step == "publish v1 legacy";
+                assert!(steps.iter().all(is_other), "{name}, {digest:?}: {steps:?}");
+                assert_eq!(releases.names(), ["a.whl", name]);
+            }
+        }
+    }
+}
+
+/// Without a digest, only the name of the desired content is certain to be from this program.
+#[test]
+fn a_leftover_without_a_digest_is_completed_if_its_name_or_its_content_is_known() {
+    let without_digest = |name: &str| ListedAsset {
+        digest: None,
+        ..asset(6, name, 1)
+    };
+    let verify = PublishPolicy {
+        fetch_to_verify: true,
+        ..REPLACE_PUBLISHED
+    };
+    let waiting = "a.whl.tmp-010101010101";
+    assert_eq!(
+        Releases::published(vec![without_digest(waiting)])
+            .steps(&desired(&["a.whl"]), REPLACE_PUBLISHED),
+        format!("rename {waiting} a.whl")
+    );
+    // Downloads in these tests have the content 1.
+    for (policy, expected) in [
+        (REPLACE_PUBLISHED, String::new()),
+        (verify, format!("hash {waiting}; rename {waiting} a.whl")),
+    ] {
+        let assets = vec![asset(5, "b.whl", 1), without_digest(waiting)];
+        let steps = Releases::published(assets).steps(&desired(&["b.whl"]), policy);
+        assert_eq!(steps, expected);
+    }
+}
+
+#[test]
+fn what_github_derived_from_a_temporary_name_goes_without_a_digest_too() {
+    let derived = ListedAsset {
+        digest: None,
+        ..asset(6, "a.b.whl.tmp-010101010101", 1)
+    };
+    let mut releases = Releases::published(vec![asset(5, "a+b.whl", 1), derived]);
+    let steps = releases.steps(&desired(&["a+b.whl"]), REPLACE_PUBLISHED);
+    assert_eq!(steps, "delete a.b.whl.tmp-010101010101");
+}
+
+/// An incomplete upload has no digest. That of a file which is not desired may be in progress.
+#[test]
+fn an_incomplete_temporary_asset_goes_with_the_file_it_is_for() {
+    let incomplete = |name: &str| ListedAsset {
+        digest: None,
+        state: AssetState::Starter,
+        ..asset(6, name, 1)
+    };
+    for (name, expected) in [
+        ("a.whl.tmp-020202020202", "delete a.whl.tmp-020202020202"),
+        ("b.whl.tmp-020202020202", ""),
+    ] {
+        let mut releases = Releases::published(vec![asset(5, "a.whl", 1), incomplete(name)]);
+        assert_eq!(
+            releases.steps(&desired(&["a.whl"]), REPLACE_PUBLISHED),
+            expected
+        );
+    }
+}
+
+/// A deletion and a renaming are one file.
+#[test]
+fn a_refusal_counts_each_file_once() {
+    let replace = PublishPolicy {
+        replace: true,
+        ..NOTHING
+    };
+    let waiting = asset(6, "a.whl.tmp-010101010101", 1);
+    let mut releases = Releases::published(vec![asset(5, "a.whl", 2), waiting]);
+    let refused = releases
+        .reach(&desired(&["a.whl", "b.whl"]), replace)
+        .unwrap_err();
+    assert_eq!(
+        refused,
+        [ReleaseRefusal::Published {
+            tag: "v1".to_owned(),
+            lacking: 2
+        }]
+    );
+}
+
 #[test]
 fn the_sums_of_what_is_published_change_when_all_wheels_are_there() {
     let desired = DesiredRelease {
         assets: vec![
-            wanted("SHA256SUMS", 2),
-            wanted("a.whl", 2),
-            wanted("b.whl", 1),
+            desired_file("SHA256SUMS", 2),
+            desired_file("a.whl", 2),
+            desired_file("b.whl", 1),
         ],
         ..desired(&[])
     };
