@@ -1,6 +1,6 @@
 //! Every gate of a wheel at once: what its name says against what it holds.
 
-use rock_matrix::audit::{InspectionDepth, check_under_name};
+use rock_matrix::audit::{Inspection, check_under_name};
 use serde_json::Value;
 
 use crate::support::bundle::{self, part};
@@ -360,12 +360,12 @@ fn a_gfx_target_in_the_label_is_not_questioned_where_code_was_not_searched_for()
         extension().needs("libamdhip64.so.6", &[]).build(),
     );
     let name = wheel.name().parse().unwrap();
-    let is_questioned = |depth| {
-        let findings = check_under_name(&name, &wheel.bytes(), depth, &compat).unwrap();
+    let is_questioned = |inspection| {
+        let findings = check_under_name(&name, &wheel.bytes(), inspection, &compat).unwrap();
         findings.iter().any(|finding| finding.code.id == "R125")
     };
-    assert!(is_questioned(InspectionDepth::Everything) && is_questioned(InspectionDepth::Tables));
-    assert!(!is_questioned(InspectionDepth::Libraries) && !is_questioned(InspectionDepth::Layouts));
+    assert!(is_questioned(Inspection::default()) && is_questioned(Inspection::GPU_TABLES));
+    assert!(!is_questioned(Inspection::LIBRARIES) && !is_questioned(Inspection::LAYOUTS));
 }
 
 #[test]

@@ -733,7 +733,10 @@ fn search_paths_of_the_builder_are_dropped_on_demand() {
     let library = extension().runpath("/opt/rocm/lib:$ORIGIN/../more:");
     let project = project(&wheel(&library), &[]);
     let (plan, members) = repaired(&project, &["--fix-rpath"]);
-    assert_eq!(plan["edits"][0]["rpath"], "$ORIGIN/../more");
+    assert_eq!(
+        (&plan["edits"][0]["rpath"], &plan["edits"][0]["rpath_tag"]),
+        (&"$ORIGIN/../more".into(), &"RUNPATH".into())
+    );
     assert!(
         dynamic(member(&members, "demo/_demo.so"))
             .contains("(RUNPATH)            Library runpath: [$ORIGIN/../more]")
@@ -1120,6 +1123,88 @@ fn symbols_and_processors_that_a_platform_lacks_are_named_when_it_is_refused() {
         "error[W071 platform-out-of-reach]: the wheel cannot comply with `manylinux_2_17_x86_64`: \
          `demo/_demo.so` needs an x86-64 level above the baseline"
     );
+}
+
+/// Symbols, the processor and a library that is not found do not hide each other.
+#[test]
+fn all_reasons_against_a_platform_are_reported_in_one_run() {
+    let library = Library::extension("_demo")
+        .needs(LIBC, &["GLIBC_2.17", "GLIBC_2.34"])
+        .needs("libgone.so.1", &[])
+        .undefined("__cxa_thread_atexit_impl")
+        .assembly(crate::support::elf::NEEDS_X86_64_V3);
+    let project = project(&wheel(&library), &[]);
+    let run = project
+        .run(&[
+            "wheel",
+            "repair",
+            NAME,
+            "--no-host-libs",
+            "--plat",
+            "manylinux_2_17_x86_64",
+            "-w",
+            "out",
+        ])
+        .exits(1);
+    let errors: Vec<&str> = run
+        .stderr
+        .lines()
+        .filter(|line| line.starts_with("error["))
+        .collect();
+    assert_eq!(
+        errors,
+        [
+            "error[W071 platform-out-of-reach]: the wheel cannot comply with \
+             `manylinux_2_17_x86_64`: `demo/_demo.so` needs GLIBC_2.34, which it does not provide",
+            "error[W071 platform-out-of-reach]: the wheel cannot comply with \
+             `manylinux_2_17_x86_64`: it does not provide __cxa_thread_atexit_impl of libc.so.6",
+            "error[W071 platform-out-of-reach]: the wheel cannot comply with \
+             `manylinux_2_17_x86_64`: `demo/_demo.so` needs an x86-64 level above the baseline",
+            "error[W072 library-not-found]: `libgone.so.1` is not found, but demo/_demo.so needs it",
+        ]
+    );
+}
+
+#[test]
+fn errors_of_a_repair_name_the_file_as_it_is_spelled() {
+    let encoded = "demo-1.0%2Blocal-cp312-cp312-linux_x86_64.whl";
+    let library = Library::extension("_demo")
+        .needs(LIBC, &["GLIBC_2.34"])
+        .needs("libgone.so.1", &[])
+        .build();
+    let name = encoded.replace("%2B", "+");
+    let bytes = Wheel::named(&name)
+        .executable("demo/_demo.so", library)
+        .bytes();
+    let run = Project::new()
+        .bytes(encoded, &bytes)
+        .run(&[
+            "wheel",
+            "repair",
+            encoded,
+            "--no-host-libs",
+            "--plat",
+            "manylinux_2_17_x86_64",
+        ])
+        .exits(1);
+    let locations: Vec<&str> = run
+        .stderr
+        .lines()
+        .filter_map(|line| line.strip_prefix("--> "))
+        .collect();
+    assert_eq!(locations, [encoded, encoded]);
+}
+
+#[test]
+fn a_bad_source_date_is_reported_once_for_all_wheels() {
+    let project = project(&wheel(&extension()), &[]).env("SOURCE_DATE_EPOCH", "soon");
+    let run = project
+        .run(&["wheel", "repair", NAME, "gone.whl", "--no-host-libs"])
+        .exits(1);
+    insta::assert_snapshot!(run.stderr, @r"
+    error[W063 bad-source-date]: `SOURCE_DATE_EPOCH` is `soon`, not a whole number of seconds
+    help: set it to seconds since 1970-01-01, or unset it
+    ");
 }
 
 #[test]
@@ -1658,7 +1743,10 @@ fn an_allowed_search_path_stays_and_a_cleared_one_is_told() {
     let (plan, _) = repaired(&project, &["--fix-rpath", "--allow-rpath", "/opt/rocm*"]);
     assert_eq!(plan["edits"][0]["rpath"], "/opt/rocm/lib");
     let (plan, _) = repaired(&project, &["--fix-rpath", "--force"]);
-    assert_eq!(plan["edits"][0]["rpath"], "");
+    assert_eq!(
+        (&plan["edits"][0]["rpath"], &plan["edits"][0]["rpath_tag"]),
+        (&"".into(), &serde_json::Value::Null)
+    );
     let arguments = [
         "wheel",
         "repair",

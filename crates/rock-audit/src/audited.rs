@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::auditor::Auditor;
+use super::auditor::{Auditor, is_purelib};
 use super::compliance::Compliance;
 use super::findings::{
     CheckContext, DeviceWheels, SplitCode, TorchRequirement, findings_of_label, kept_entries,
@@ -113,13 +113,26 @@ impl<'w> AuditedWheel<'w> {
     pub fn has_unaudited_libraries(&self) -> bool {
         self.compliance.is_none()
             && self.foreign_system.is_none()
-            && self.files.iter().any(InspectedFile::is_for_loaders)
+            && self.files.iter().any(InspectedFile::is_loadable)
+    }
+
+    /// Returns whether the wheel contains no libraries. Programs for Windows, macOS and WebAssembly
+    /// do not count in a wheel for any platform, such as the launchers of pip and setuptools.
+    pub fn is_pure(&self) -> bool {
+        let is_for_any = self.name.is_platform_independent();
+        !self.files.iter().any(|file| {
+            let is_foreign = matches!(
+                file.kind,
+                InspectedKind::Windows | InspectedKind::AppleOrWasm
+            );
+            file.is_loadable() || (is_foreign && !is_for_any)
+        })
     }
 
     /// Returns whether the wheel contains programs or libraries for Windows, which are not audited.
-    /// They are only found by an audit that searches for GPU code; see [`InspectionDepth`].
+    /// They are only found by an audit that searches for GPU code; see [`CodeSearch`].
     ///
-    /// [`InspectionDepth`]: crate::InspectionDepth
+    /// [`CodeSearch`]: crate::CodeSearch
     fn has_windows_files(&self) -> bool {
         self.files
             .iter()
@@ -155,7 +168,7 @@ impl<'w> AuditedWheel<'w> {
     /// Returns the findings about the local version label that the wheel would have under another
     /// name.
     pub(super) fn check_label(&self, name: &WheelName) -> Vec<Diagnostic> {
-        findings_of_label(self.check_context(name))
+        findings_of_label(self.check_context(name, &name.to_string()))
     }
 
     /// Returns warnings about the search path entries that `--fix-rpath` would drop, of the files
@@ -164,20 +177,60 @@ impl<'w> AuditedWheel<'w> {
         &self,
         is_kept: &dyn Fn(&str) -> bool,
     ) -> Vec<Diagnostic> {
-        kept_entries(self.check_context(&self.name), is_kept)
+        kept_entries(self.check_context(&self.name, &self.file_name), is_kept)
     }
 
     /// Returns the facts that findings are derived from, for the wheel under this name.
-    fn check_context<'a>(&'a self, name: &'a WheelName) -> CheckContext<'a> {
+    fn check_context<'a>(&'a self, name: &'a WheelName, file_name: &'a str) -> CheckContext<'a> {
         CheckContext {
+            file_name,
             name,
             files: &self.files,
             compliance: self.compliance.as_ref(),
             foreign_system: self.foreign_system,
-            is_purelib: false,
-            scanned_code: true,
+            is_purelib: is_purelib(&self.wheel),
+            scanned_code: self.auditor.options().inspection.scans(),
             compat: self.auditor.compat(),
             allowed_rpaths: &self.auditor.options().allowed_rpaths,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::wheel;
+    use crate::{AuditOptions, Auditor, Inspection, NoLibraries};
+    use rock_compat::Compat;
+
+    #[test]
+    fn libraries_for_other_systems_are_not_pure() {
+        let compat = Compat::embedded();
+        let options = AuditOptions {
+            inspection: Inspection::REPAIR,
+            ..AuditOptions::default()
+        };
+        let auditor = Auditor::new(&compat, NoLibraries, options);
+        let is_pure = |tags: &str, path: &str, content: &[u8]| {
+            let name = format!("demo-1.0-{tags}.whl").parse().unwrap();
+            let file = wheel(&[(path, content)]);
+            auditor.audit(&name, &file).unwrap().is_pure()
+        };
+        let mut program = b"MZ".to_vec();
+        program.resize(256, 0);
+        let library = rock_testkit::library(&["libc.so.6"], &[]);
+        for (tags, path, content, expected) in [
+            ("cp312-cp312-linux_x86_64", "demo/_demo.so", &library, false),
+            ("cp312-cp312-win_amd64", "demo/_demo.pyd", &program, false),
+            ("cp312-cp312-linux_x86_64", "demo/a.dll", &program, false),
+            ("py3-none-any", "demo/launcher.exe", &program, true),
+            (
+                "py3-none-any",
+                "demo/__init__.py",
+                &b"import os".to_vec(),
+                true,
+            ),
+        ] {
+            assert_eq!(is_pure(tags, path, content), expected, "{tags}: {path}");
         }
     }
 }

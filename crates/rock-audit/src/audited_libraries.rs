@@ -7,9 +7,10 @@ use super::inspect::{InspectedFile, InspectedKind};
 use super::libc;
 use super::library::ElfLibrary;
 use super::limits::{MAX_TREE_EDGES, MAX_TREE_NODES};
+use super::locations::{in_member, in_wheel};
 use crate::codes::elf as codes;
 use rock_compat::policy::PolicyFamily;
-use rock_diagnostic::{Code, Diagnostic, Location, Severity};
+use rock_diagnostic::{Code, Diagnostic, Severity};
 use rock_elf::{ElfClass, ElfHeader, Endianness};
 use rock_names::{Arch, ForeignSystem, PlatformSystem, WheelName};
 
@@ -49,9 +50,9 @@ pub(crate) enum UnidentifiedLibc {
 }
 
 impl AuditedLibraries {
-    /// Selects the libraries of the architecture and C library in the file name, or else of those of
-    /// the first library; see [`claimed_platform`].
-    pub(crate) fn select(name: &WheelName, files: &[InspectedFile]) -> Self {
+    /// Selects the libraries of the architecture and C library in the name, or else of those of
+    /// the first library; see [`claimed_platform`]. `wheel` is the file name, for findings.
+    pub(crate) fn select(wheel: &str, name: &WheelName, files: &[InspectedFile]) -> Self {
         let (libc, arch) = claimed_platform(name);
         let mut selected = Self {
             arch,
@@ -61,15 +62,14 @@ impl AuditedLibraries {
             unidentified_libc: None,
             findings: Vec::new(),
         };
-        let wheel = name.to_string();
         for (file_index, file) in files.iter().enumerate() {
             let InspectedKind::Library(library) = &file.kind else {
-                selected.findings.extend(damaged_elf(&wheel, file));
+                selected.findings.extend(damaged_elf(wheel, file));
                 continue;
             };
             if is_below_purelib(&file.path) {
                 selected.findings.push(on_member(
-                    &wheel,
+                    wheel,
                     &file.path,
                     &codes::ELF_IN_PURELIB,
                     "a library below `purelib`",
@@ -82,16 +82,15 @@ impl AuditedLibraries {
                 Some((code, message)) => {
                     selected
                         .findings
-                        .push(on_member(&wheel, &file.path, code, message));
+                        .push(on_member(wheel, &file.path, code, message));
                 }
                 None => selected.file_indexes.push(file_index),
             }
         }
         if let Some(message) = excess_dependencies(files, &selected.file_indexes) {
-            let location = Location::File(wheel.clone().into());
             selected
                 .findings
-                .push(Diagnostic::new(&codes::TOO_MANY_LIBRARIES, message).at(location, ""));
+                .push(Diagnostic::new(&codes::TOO_MANY_LIBRARIES, message).at(in_wheel(wheel), ""));
             selected.file_indexes.clear();
         }
         // If no library remains, the wheel is not what its name claims, and nothing can be audited.
@@ -107,7 +106,7 @@ impl AuditedLibraries {
             let finding = selected
                 .unidentified_libc
                 .as_ref()
-                .map(|libc| libc.finding(&wheel));
+                .map(|libc| libc.finding(wheel));
             selected.findings.extend(finding);
         }
         selected
@@ -204,11 +203,7 @@ fn on_member(
     code: &'static Code,
     message: impl Into<String>,
 ) -> Diagnostic {
-    let location = Location::Member {
-        wheel: wheel.to_owned(),
-        member: path.to_owned(),
-    };
-    Diagnostic::new(code, message).at(location, "")
+    Diagnostic::new(code, message).at(in_member(wheel, path), "")
 }
 
 fn is_below_purelib(path: &str) -> bool {
@@ -227,7 +222,7 @@ pub(crate) fn damaged_elf(wheel: &str, file: &InspectedFile) -> Option<Diagnosti
         &codes::DAMAGED_ELF,
         format!("not an ELF file: {reason}"),
     );
-    let severity = if file.is_for_loaders() {
+    let severity = if file.is_loadable() {
         finding.severity
     } else {
         Severity::Note

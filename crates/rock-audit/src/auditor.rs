@@ -12,7 +12,7 @@ use super::findings::{
     CheckContext, findings, is_torch_symbol, remove_superseded, rocm_majors, torch_need,
 };
 use super::inspect::{
-    InspectOptions, InspectedFile, InspectionDepth, inspect_members, inspect_selected_members,
+    InspectOptions, InspectedFile, Inspection, inspect_members, inspect_selected_members,
 };
 use super::pattern::LibraryPatterns;
 use super::progress::{NoProgress, ProgressReporter};
@@ -29,8 +29,8 @@ use rock_wheel::{RecordVerifier, Wheel, WheelError, ZipMember, check_dist_info};
 /// Options that apply to every wheel of a run.
 #[derive(Debug, Clone, Default)]
 pub struct AuditOptions {
-    /// Depth to which each member is inspected.
-    pub depth: InspectionDepth,
+    /// The subjects of the inspection of each member.
+    pub inspection: Inspection,
     /// Libraries that are never grafted and never reported as missing; none by default. The command
     /// line excludes the [presets](Compat::preset) `rocm`, `torch` and `cuda` in a repair.
     pub exclude: LibraryPatterns,
@@ -43,9 +43,8 @@ pub struct AuditOptions {
     pub ignore_isa_extensions: bool,
     /// The platform tag that wheels should comply with; `None` for the most compatible one of each.
     ///
-    /// It is an option of the audit, although only repairs set tags: it names the C library of a
-    /// wheel that does not identify its own, and it selects the musllinux policy, for which symbols
-    /// are no evidence.
+    /// Names the C library of a wheel that does not identify its own, and selects the musllinux
+    /// policy, since musl has no symbol versions. A repair sets this tag.
     pub requested_platform: Option<String>,
     /// Whether the digests of large libraries are verified while they are read; see
     /// [`InspectedFile::record_verified`].
@@ -186,7 +185,7 @@ impl<'a> Auditor<'a> {
         };
         let wheel = Wheel::open(file).map_err(|error| audit_error(vec![error]))?;
         let files = self.inspect(&wheel, file_name, name).map_err(audit_error)?;
-        let libraries = AuditedLibraries::select(name, &files);
+        let libraries = AuditedLibraries::select(file_name, name, &files);
         let compliance = self.select_policies(&libraries, name).map(|policies| {
             // A requested platform names its C library.
             let calls_unidentified_libc =
@@ -198,17 +197,14 @@ impl<'a> Auditor<'a> {
                 self.policy_context(calls_unidentified_libc),
             )
         });
-        let is_purelib = wheel
-            .wheel_file()
-            .get("Root-Is-Purelib")
-            .is_some_and(|value| value.eq_ignore_ascii_case("true"));
         let context = CheckContext {
+            file_name,
             name,
             files: &files,
             compliance: compliance.as_ref(),
             foreign_system: libraries.foreign_system,
-            is_purelib,
-            scanned_code: self.options.depth.scans(),
+            is_purelib: is_purelib(&wheel),
+            scanned_code: self.options.inspection.scans(),
             compat: self.compat,
             allowed_rpaths: &self.options.allowed_rpaths,
         };
@@ -324,7 +320,7 @@ impl<'a> Auditor<'a> {
             .then(|| RecordVerifier::new(wheel.record()));
         let progress = self.progress.start(file_name);
         let options = InspectOptions {
-            depth: self.options.depth,
+            inspection: self.options.inspection,
             keeps_symbol: &self.kept_symbols(name),
             make_scratch: self.scratch(),
             record: record.as_ref(),
@@ -342,7 +338,7 @@ impl<'a> Auditor<'a> {
         is_selected: &dyn Fn(&ZipMember) -> bool,
     ) -> Result<Vec<InspectedFile>, Vec<WheelError>> {
         let options = InspectOptions {
-            depth: InspectionDepth::Libraries,
+            inspection: Inspection::LIBRARIES,
             keeps_symbol: &self.kept_symbols(name),
             make_scratch: self.scratch(),
             record: Some(&RecordVerifier::new(wheel.record())),
@@ -395,6 +391,14 @@ impl<'a> Auditor<'a> {
         let claimed = requested.or_else(|| claims.find(|policy| !policy.is_linux()));
         Some(policies.only(claimed.unwrap_or(policies.lowest())))
     }
+}
+
+/// Returns whether WHEEL has `Root-Is-Purelib: true`.
+pub(super) fn is_purelib(wheel: &Wheel<'_>) -> bool {
+    wheel
+        .wheel_file()
+        .get("Root-Is-Purelib")
+        .is_some_and(|value| value.eq_ignore_ascii_case("true"))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::findings::{
     ExpectedWheels, SplitCode, UnexpectedTargets, check_size, missing_archives, remove_superseded,
     unexpected_targets,
 };
-use super::inspect::{InspectedFile, InspectionDepth};
+use super::inspect::{InspectedFile, Inspection};
 use super::provider::NoLibraries;
 use rock_bytes::ReadAt;
 use rock_compat::Compat;
@@ -15,13 +15,38 @@ use rock_diagnostic::Diagnostic;
 use rock_names::{GfxTarget, WheelName};
 use rock_wheel::{Wheel, WheelError, verify, verify_except};
 
-/// A wheel that was audited, and whose members were verified against RECORD.
+/// The result of [`Auditor::audit_and_verify`].
 #[derive(Debug)]
-pub struct VerifiedWheel<'w> {
-    /// The problems found.
-    pub findings: Vec<Diagnostic>,
-    /// The audited wheel; `None` if it cannot be read.
-    pub audited: Option<AuditedWheel<'w>>,
+pub enum VerifiedWheel<'w> {
+    /// A wheel that was audited, and whose members were verified against RECORD.
+    Readable {
+        /// The audited wheel.
+        audited: Box<AuditedWheel<'w>>,
+        /// The problems found by the audit and the verification, each once.
+        findings: Vec<Diagnostic>,
+    },
+    /// A file that cannot be read as a wheel.
+    Unreadable {
+        /// The reasons.
+        findings: Vec<Diagnostic>,
+    },
+}
+
+impl<'w> VerifiedWheel<'w> {
+    /// Returns the audited wheel, if it can be read.
+    pub fn audited(&self) -> Option<&AuditedWheel<'w>> {
+        match self {
+            Self::Readable { audited, .. } => Some(audited),
+            Self::Unreadable { .. } => None,
+        }
+    }
+
+    /// Returns the problems found.
+    pub fn findings(&self) -> &[Diagnostic] {
+        match self {
+            Self::Readable { findings, .. } | Self::Unreadable { findings } => findings,
+        }
+    }
 }
 
 impl Auditor<'_> {
@@ -34,13 +59,12 @@ impl Auditor<'_> {
         file: &'w dyn ReadAt,
     ) -> VerifiedWheel<'w> {
         match self.audit_as(file_name, name, file) {
-            Ok(audited) => VerifiedWheel {
+            Ok(audited) => VerifiedWheel::Readable {
                 findings: audited.verified_findings(),
-                audited: Some(audited),
+                audited: Box::new(audited),
             },
-            Err(error) => VerifiedWheel {
+            Err(error) => VerifiedWheel::Unreadable {
                 findings: unreadable_findings(name, file, &error),
-                audited: None,
             },
         }
     }
@@ -133,13 +157,13 @@ impl CheckedWheel {
         verified: &VerifiedWheel<'_>,
         expected: &ExpectedWheels,
     ) -> Self {
-        let audited = verified.audited.as_ref();
+        let audited = verified.audited();
         let missing = audited.map(|audited| audited.missing_contents(expected));
         Self {
             file_name: file_name.to_owned(),
             size_bytes,
             audit: audited.map(AuditSummary::new),
-            findings: [verified.findings.clone(), missing.unwrap_or_default()].concat(),
+            findings: [verified.findings().to_vec(), missing.unwrap_or_default()].concat(),
         }
     }
 }
@@ -251,11 +275,11 @@ pub fn check_built_wheel(
 pub fn check_under_name(
     name: &WheelName,
     file: &dyn ReadAt,
-    depth: InspectionDepth,
+    inspection: Inspection,
     compat: &Compat,
 ) -> Result<Vec<Diagnostic>, AuditError> {
     let options = AuditOptions {
-        depth,
+        inspection,
         ..AuditOptions::default()
     };
     let auditor = Auditor::new(compat, NoLibraries, options);

@@ -48,7 +48,7 @@ impl PolicyIndex {
 
 /// The needs of a file or a wheel that one policy does not permit.
 #[derive(Debug, Clone)]
-pub struct PolicyGap {
+pub struct PolicyViolations {
     /// The policy; see [`Compliance::policy`].
     pub policy: PolicyIndex,
     /// Libraries that the policy does not permit, by the name they are needed under.
@@ -81,10 +81,10 @@ pub struct Compliance {
     pub versions: SymbolVersions,
     /// The symbol versions that files of the wheel need.
     pub own_versions: SymbolVersions,
-    /// The gap between the wheel and each policy, highest priority first.
-    pub gaps: Vec<PolicyGap>,
-    /// The gap between each file and each policy, by the index of the file.
-    pub gaps_by_file: BTreeMap<usize, Vec<PolicyGap>>,
+    /// The violations of each policy by the wheel, highest priority first.
+    pub violations: Vec<PolicyViolations>,
+    /// The violations of each policy by each file, by the index of the file.
+    pub violations_by_file: BTreeMap<usize, Vec<PolicyViolations>>,
     /// The dependencies of each file, by its index.
     pub trees: BTreeMap<usize, DependencyTree>,
 }
@@ -124,20 +124,26 @@ pub(crate) fn evaluate_policies(
 ) -> Compliance {
     let installed = InstalledLibraries::new(files);
     let wheel = WheelDependencies::new(&installed, considered, policies, context);
-    let gaps_by_file = wheel.gaps_by_file(policies);
-    let gaps = wheel.gaps(policies, &gaps_by_file);
+    let violations_by_file = wheel.violations_by_file(policies);
+    let violations = wheel.violations(policies, &violations_by_file);
 
     let own_versions = symbol_versions(wheel.libraries.iter().map(|library| library.elf));
     let (symbol_policy, versions) = symbol_policy(policies, &own_versions, |policy| {
-        // Not from `gaps`, which have one library per name: two files may find two under it.
+        // Not from `violations`, which have one library per name: two files may find two under it.
         wheel
             .roots
             .iter()
-            .flat_map(|root| gaps_by_file[&root.file_index][policy].libraries.values())
+            .flat_map(|root| {
+                violations_by_file[&root.file_index][policy]
+                    .libraries
+                    .values()
+            })
             .collect()
     });
-    let library_policy = highest_without(policies, &gaps, |gap| !gap.libraries.is_empty());
-    let blacklist_policy = highest_without(policies, &gaps, |gap| !gap.blacklisted.is_empty());
+    let library_policy =
+        highest_without(policies, &violations, |found| !found.libraries.is_empty());
+    let blacklist_policy =
+        highest_without(policies, &violations, |found| !found.blacklisted.is_empty());
     let (isa_policy, above_baseline) = if context.checks_isa {
         (wheel.isa_policy(policies), wheel.roots_above_baseline())
     } else {
@@ -173,8 +179,8 @@ pub(crate) fn evaluate_policies(
         uses_ucs2,
         versions,
         own_versions,
-        gaps,
-        gaps_by_file,
+        violations,
+        violations_by_file,
         trees: wheel.trees,
     }
 }
@@ -244,36 +250,44 @@ impl<'f> WheelDependencies<'f> {
         }
     }
 
-    /// Returns the gap between each file and each policy, by the index of the file.
-    fn gaps_by_file(&self, policies: &PlatformPolicies) -> BTreeMap<usize, Vec<PolicyGap>> {
+    /// Returns the violations of each policy by each file, by the index of the file.
+    fn violations_by_file(
+        &self,
+        policies: &PlatformPolicies,
+    ) -> BTreeMap<usize, Vec<PolicyViolations>> {
         self.libraries
             .iter()
             .map(|library| {
                 let tree = &self.trees[&library.file_index];
-                let gaps = policies
+                let violations = policies
                     .iter()
                     .enumerate()
-                    .map(|(index, policy)| PolicyGap::of_file(index, policy, library.elf, tree))
+                    .map(|(index, policy)| {
+                        PolicyViolations::of_file(index, policy, library.elf, tree)
+                    })
                     .collect();
-                (library.file_index, gaps)
+                (library.file_index, violations)
             })
             .collect()
     }
 
-    /// Returns the gap between the wheel and each policy: the gaps of all roots, whose dependencies
+    /// Returns the violations of each policy by the wheel: those of all roots, whose dependencies
     /// include the other files.
-    fn gaps(
+    fn violations(
         &self,
         policies: &PlatformPolicies,
-        gaps_by_file: &BTreeMap<usize, Vec<PolicyGap>>,
-    ) -> Vec<PolicyGap> {
-        let mut gaps: Vec<PolicyGap> = (0..policies.iter().len()).map(PolicyGap::none).collect();
+        violations_by_file: &BTreeMap<usize, Vec<PolicyViolations>>,
+    ) -> Vec<PolicyViolations> {
+        let mut violations: Vec<PolicyViolations> = (0..policies.iter().len())
+            .map(PolicyViolations::none)
+            .collect();
         for root in &self.roots {
-            for (gap, root_gap) in gaps.iter_mut().zip(&gaps_by_file[&root.file_index]) {
-                gap.extend(root_gap);
+            let of_root = &violations_by_file[&root.file_index];
+            for (violations, root_violations) in violations.iter_mut().zip(of_root) {
+                violations.extend(root_violations);
             }
         }
-        gaps
+        violations
     }
 
     /// Returns the roots with code for x86-64-v2 or later, by the index of the file.
@@ -372,16 +386,16 @@ fn symbol_policy<'p, 'l>(
     })
 }
 
-/// Returns the highest policy whose gap has no violation of one kind.
+/// Returns the highest policy that has no violation of one kind.
 fn highest_without<'p>(
     policies: &'p PlatformPolicies,
-    gaps: &[PolicyGap],
-    has_violation: impl Fn(&PolicyGap) -> bool,
+    violations: &[PolicyViolations],
+    has_violation: impl Fn(&PolicyViolations) -> bool,
 ) -> PlatformPolicy<'p> {
     policies
         .iter()
-        .zip(gaps)
-        .find(|(_, gap)| !has_violation(gap))
+        .zip(violations)
+        .find(|(_, violations)| !has_violation(violations))
         .map_or(policies.linux(), |(policy, _)| policy)
 }
 
@@ -410,8 +424,8 @@ pub(super) fn python_need(uses_pyfpe: bool, uses_ucs2: bool) -> Option<&'static 
     }
 }
 
-impl PolicyGap {
-    /// Creates the gap of a wheel that complies with the policy at `index`.
+impl PolicyViolations {
+    /// Creates the result of a wheel that complies with the policy at `index`.
     fn none(index: usize) -> Self {
         Self {
             policy: PolicyIndex(index),
@@ -428,15 +442,16 @@ impl PolicyGap {
         library: &ElfLibrary,
         tree: &DependencyTree,
     ) -> Self {
-        let mut gap = Self::none(index);
+        let mut violations = Self::none(index);
         if policy.is_linux() {
-            return gap;
+            return violations;
         }
         let needed = tree.needed.iter().map(String::as_str);
         for (provider, symbol) in
             policy.blacklist_hits(needed, |symbol| library.undefined.contains(symbol))
         {
-            gap.blacklisted
+            violations
+                .blacklisted
                 .entry(provider.to_owned())
                 .or_default()
                 .insert(symbol.to_owned());
@@ -450,13 +465,15 @@ impl PolicyGap {
             };
             names.extend(node.needed.iter().filter(is_external));
             if !matches!(node.library, ResolvedLibrary::Wheel(_)) {
-                gap.libraries.insert(name.clone(), node.library.clone());
+                violations
+                    .libraries
+                    .insert(name.clone(), node.library.clone());
             }
         }
-        gap
+        violations
     }
 
-    /// Adds the gap of another file to the same policy.
+    /// Adds the violations of the same policy by another file.
     fn extend(&mut self, other: &Self) {
         self.libraries.extend(other.libraries.clone());
         for (library, symbols) in &other.blacklisted {
@@ -536,20 +553,24 @@ impl Compliance {
             .collect()
     }
 
-    /// Returns the gap between the wheel and a policy.
-    pub fn gap(&self, policy: PlatformPolicy<'_>) -> Option<&PolicyGap> {
-        self.gaps
+    /// Returns the violations of a policy by the wheel.
+    pub fn violations(&self, policy: PlatformPolicy<'_>) -> Option<&PolicyViolations> {
+        self.violations
             .iter()
-            .find(|gap| self.policy(gap.policy) == policy)
+            .find(|violations| self.policy(violations.policy) == policy)
     }
 
-    /// Returns the gap between a file and a policy; `None` if the policy was not evaluated, or not
+    /// Returns the violations of a policy by a file; `None` if the policy was not evaluated, or not
     /// for this file.
-    pub fn file_gap(&self, file_index: usize, policy: PlatformPolicy<'_>) -> Option<&PolicyGap> {
-        self.gaps_by_file
+    pub fn file_violations(
+        &self,
+        file_index: usize,
+        policy: PlatformPolicy<'_>,
+    ) -> Option<&PolicyViolations> {
+        self.violations_by_file
             .get(&file_index)?
             .iter()
-            .find(|gap| self.policy(gap.policy) == policy)
+            .find(|violations| self.policy(violations.policy) == policy)
     }
 
     /// Returns the highest policy that grafting libraries can reach: the violations of higher ones

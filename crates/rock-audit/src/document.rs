@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::audited::AuditedWheel;
-use super::compliance::{Compliance, PolicyGap};
+use super::compliance::{Compliance, PolicyViolations};
 use super::findings::{KpackLocation, SplitCode, contradicts_claim, kpack_locations};
 use super::inspect::{InspectedFile, InspectedKind};
 use super::library::ElfLibrary;
@@ -180,7 +180,7 @@ impl AuditDocument {
     /// Creates the document of an audited wheel. `pure` is true for a wheel without libraries to
     /// which policies apply.
     pub fn new(audited: &AuditedWheel<'_>, dialect: JsonDialect) -> Self {
-        let has_libraries = audited.files.iter().any(InspectedFile::is_for_loaders);
+        let has_libraries = audited.files.iter().any(InspectedFile::is_loadable);
         let error = match audited.foreign_system.filter(|_| has_libraries) {
             Some(system) => Some(format!("libraries for {system} are not audited")),
             None => audited
@@ -232,7 +232,7 @@ impl AuditDocument {
     /// Adds the keys of an evaluation.
     fn with_compliance(self, compliance: &Compliance) -> Self {
         let overall = compliance.overall_policy();
-        let external = compliance.gaps.first().map(|gap| &gap.libraries);
+        let external = compliance.violations.first().map(|found| &found.libraries);
         Self {
             overall_tag: Some(overall.tag()),
             sym_tag: Some(compliance.symbol_policy().tag()),
@@ -249,10 +249,10 @@ impl AuditDocument {
             ),
             policy_upgrades: Some(
                 compliance
-                    .gaps
+                    .violations
                     .iter()
-                    .filter(|gap| !gap.libraries.is_empty() || !gap.blacklisted.is_empty())
-                    .map(|gap| (compliance.policy(gap.policy), PolicyUpgrade::new(gap)))
+                    .filter(|found| !found.libraries.is_empty() || !found.blacklisted.is_empty())
+                    .map(|found| (compliance.policy(found.policy), PolicyUpgrade::new(found)))
                     .filter(|(policy, _)| policy.priority() > overall.priority())
                     .map(|(policy, upgrade)| (policy.tag(), upgrade))
                     .collect(),
@@ -263,10 +263,10 @@ impl AuditDocument {
 }
 
 impl PolicyUpgrade {
-    fn new(gap: &PolicyGap) -> Self {
+    fn new(violations: &PolicyViolations) -> Self {
         Self {
-            libs_to_eliminate: gap.libraries.keys().cloned().collect(),
-            blacklisted_symbols: lists(&gap.blacklisted),
+            libs_to_eliminate: violations.libraries.keys().cloned().collect(),
+            blacklisted_symbols: lists(&violations.blacklisted),
         }
     }
 }

@@ -67,7 +67,7 @@ pub enum InspectedKind {
 impl InspectedFile {
     /// Returns whether the dynamic linker loads the file, or would if it were not damaged: data may
     /// start like an ELF file as well.
-    pub fn is_for_loaders(&self) -> bool {
+    pub fn is_loadable(&self) -> bool {
         match self.kind {
             InspectedKind::Library(_) => true,
             InspectedKind::Damaged(_) => {
@@ -114,8 +114,8 @@ pub(crate) fn verified_paths(files: &[InspectedFile]) -> BTreeSet<&str> {
 /// Options of [`inspect_members`].
 #[derive(Clone, Copy)]
 pub struct InspectOptions<'a> {
-    /// Depth to which each member is inspected.
-    pub depth: InspectionDepth,
+    /// The subjects of the inspection.
+    pub inspection: Inspection,
     /// Returns whether an undefined symbol is kept in [`ElfLibrary::undefined`].
     pub keeps_symbol: &'a (dyn Fn(&str) -> bool + Sync),
     /// Creates storage for members that must be read out of order.
@@ -132,27 +132,65 @@ impl std::fmt::Debug for InspectOptions<'_> {
     }
 }
 
-/// The depth of an inspection.
+/// The subjects of an inspection besides the properties that the dynamic linker uses, which are
+/// always inspected. By default, everything is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum InspectionDepth {
-    /// The properties that the dynamic linker uses.
-    Libraries,
-    /// Also the ELF layout of files that are in memory: reading larger ones twice would take longer
-    /// than everything else.
-    HeldLayouts,
-    /// Also the ELF layout of all files.
-    Layouts,
-    /// The properties that the dynamic linker uses, and GPU code by the tables of offload bundles.
-    Tables,
-    /// Everything: also the header of every code object and the ELF layout.
-    #[default]
-    Everything,
+pub struct Inspection {
+    /// The files whose ELF layout is checked.
+    pub layouts: LayoutChecks,
+    /// The search for GPU code.
+    pub gpu_code: CodeSearch,
 }
 
-impl InspectionDepth {
+/// The files whose ELF layout is checked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum LayoutChecks {
+    /// No file.
+    None,
+    /// Files that are in memory: reading larger ones twice would take longer than everything else.
+    Buffered,
+    /// All files.
+    #[default]
+    All,
+}
+
+/// The search for GPU code.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum CodeSearch {
+    /// GPU code is not searched for.
+    None,
+    /// GPU code is searched for by the tables of offload bundles.
+    Tables,
+    /// The header of every code object is read as well.
+    #[default]
+    Headers,
+}
+
+impl Inspection {
+    /// The properties that the dynamic linker uses, and nothing else.
+    pub const LIBRARIES: Self = Self {
+        layouts: LayoutChecks::None,
+        gpu_code: CodeSearch::None,
+    };
+    /// The inspection before a repair: also the ELF layout of files that are in memory.
+    pub const REPAIR: Self = Self {
+        layouts: LayoutChecks::Buffered,
+        gpu_code: CodeSearch::None,
+    };
+    /// A fast search for GPU code, without ELF layouts.
+    pub const GPU_TABLES: Self = Self {
+        layouts: LayoutChecks::None,
+        gpu_code: CodeSearch::Tables,
+    };
+    /// The ELF layout of all files, without GPU code.
+    pub const LAYOUTS: Self = Self {
+        layouts: LayoutChecks::All,
+        gpu_code: CodeSearch::None,
+    };
+
     /// Returns whether GPU code is searched for.
     pub(super) fn scans(self) -> bool {
-        matches!(self, Self::Tables | Self::Everything)
+        self.gpu_code != CodeSearch::None
     }
 }
 
@@ -261,12 +299,12 @@ fn inspect_member(
     options: InspectOptions<'_>,
     buffers: &BufferPool,
 ) -> Result<Option<InspectedFile>, WheelError> {
-    let depth = if options.depth == InspectionDepth::Everything {
+    let depth = if options.inspection.gpu_code == CodeSearch::Headers {
         ScanDepth::Headers
     } else {
         ScanDepth::Tables
     };
-    let scans = options.depth.scans();
+    let scans = options.inspection.scans();
     let scanner = Mutex::new(CodeScanner::new(depth));
     let mut hasher = options.record.and_then(|verifier| verifier.hasher(member));
     let is_observed = scans || hasher.is_some();

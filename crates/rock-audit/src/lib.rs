@@ -43,6 +43,22 @@
 //! | [`check_built_wheel`], [`check_under_name`] | the findings of an audit without libraries of the system |
 //! | [`AuditedWheel::overview`], [`ShownWheel`], [`gfx::GfxReport`], [`CheckedWheel::to_text`] | reports for people and as JSON |
 //!
+//! The results of an audit, and what they become:
+//!
+//! ```text
+//! Auditor::audit ───────────→ AuditedWheel ── plan_repair → RepairPlan ── write → RepairedWheel
+//!                                ├─ AuditDocument: its JSON
+//!                                └─ ShownWheel: its text or JSON, without the file
+//! Auditor::audit_and_verify → VerifiedWheel ─→ CheckedWheel
+//!                                                └─ AuditSummary, with AuditFacts
+//! ```
+//!
+//! - An [`AuditedWheel`] borrows the open file. Its findings are those of the audit alone.
+//! - A [`VerifiedWheel`] adds the findings of RECORD, METADATA and WHEEL, or is unreadable.
+//! - A [`CheckedWheel`] adds missing contents, and outlives the file: its [`AuditSummary`] has the
+//!   results that are printed, and the GPU code for [`add_cross_wheel_findings`].
+//! - [`AuditFacts`] are the JSON keys that an [`AuditDocument`] and a [`CheckedWheel`] share.
+//!
 //! [`embed`] puts the ROCm runtime into a wheel, [`gfx`] checks GPU code, and [`expected`] checks
 //! the contents of finished wheels.
 //!
@@ -75,6 +91,7 @@ mod installed_libraries;
 mod libc;
 mod library;
 mod limits;
+mod locations;
 mod member_contents;
 mod overview;
 mod pattern;
@@ -101,14 +118,17 @@ pub use check::{
     check_under_name,
 };
 pub use check_report::CheckDetail;
-pub use compliance::{Compliance, PolicyGap, PolicyIndex, SymbolVersions};
+pub use compliance::{Compliance, PolicyIndex, PolicyViolations, SymbolVersions};
 pub use document::{AuditDocument, AuditFacts, FindingView, JsonDialect};
 pub use edited_file::{EditedFile, FileChanges, StripMode};
 pub use exclude::{pattern_lines, preset_patterns};
 pub use findings::{
     TorchRequirement, check_python_tags, check_size, contradicts_claim, pypi_findings,
 };
-pub use inspect::{InspectOptions, InspectedFile, InspectedKind, InspectionDepth, inspect_members};
+pub use inspect::{
+    CodeSearch, InspectOptions, InspectedFile, InspectedKind, Inspection, LayoutChecks,
+    inspect_members,
+};
 pub use library::{ElfLibrary, ExtensionPython};
 pub use pattern::{LibraryPatterns, PatternError};
 pub use policy_blockers::{PolicyBlockers, policy_blockers};

@@ -3,7 +3,7 @@
 //! Input: the contents of a member, which are read in order where possible. Output: the kind of the
 //! file, with the properties of a library, and the layout of a file that may contain GPU code.
 
-use super::inspect::{InspectOptions, InspectedFile, InspectedKind, InspectionDepth, MemberScan};
+use super::inspect::{InspectOptions, InspectedFile, InspectedKind, LayoutChecks, MemberScan};
 use super::library::ElfLibrary;
 use rock_codeobj::{CodeDamage, CodeInventory, DataFile, FileLayout, KpackArchive, SourceKind};
 use rock_elf::{Elf, ElfError, is_elf, machine};
@@ -34,7 +34,7 @@ impl MemberContents {
 }
 
 /// Determines the contents of a member, of which `head` are the first bytes, and sets the kind of
-/// `file`. Searches for GPU code only if the depth asks for it.
+/// `file`. Searches for GPU code only if the options ask for it.
 pub(super) fn identify_member(
     view: &MemberView<'_, '_>,
     head: &[u8],
@@ -45,7 +45,7 @@ pub(super) fn identify_member(
     if is_elf(head) {
         return identify_elf(view, head, scan, options, file);
     }
-    let scans = options.depth.scans();
+    let scans = options.inspection.scans();
     match foreign_kind(head) {
         // Windows files are searched for code.
         Some(kind) if kind == InspectedKind::AppleOrWasm || !scans => {
@@ -78,7 +78,7 @@ fn identify_elf(
         return Ok(MemberContents::Identified);
     }
     file.kind = InspectedKind::Device;
-    if !options.depth.scans() {
+    if !options.inspection.scans() {
         return Ok(MemberContents::Identified);
     }
     Ok(MemberContents::Searched {
@@ -167,16 +167,16 @@ fn read_elf(
             options.keeps_symbol,
         )?))
     };
-    let layout = if options.depth.scans() {
+    let layout = if options.inspection.scans() {
         device_layout(view, &elf, scan)?
     } else {
         None
     };
     // Last, because section headers are at the end of the file, after all other contents.
-    let checks_layout = match options.depth {
-        InspectionDepth::Layouts | InspectionDepth::Everything => true,
-        InspectionDepth::HeldLayouts => view.is_fully_buffered(),
-        InspectionDepth::Libraries | InspectionDepth::Tables => false,
+    let checks_layout = match options.inspection.layouts {
+        LayoutChecks::All => true,
+        LayoutChecks::Buffered => view.is_fully_buffered(),
+        LayoutChecks::None => false,
     };
     if checks_layout && file.kind != InspectedKind::Device {
         file.layout_errors = rock_elf::verify(view);

@@ -95,7 +95,10 @@ fn overview(audited: &AuditedWheel<'_>) -> String {
             );
         }
     }
-    let external = compliance.gaps.first().map(|gap| &gap.libraries);
+    let external = compliance
+        .violations
+        .first()
+        .map(|violations| &violations.libraries);
     for (number, (name, found)) in external.into_iter().flatten().enumerate() {
         let place = match found {
             ResolvedLibrary::System(library) => format!("{name} => {}", library.real_path),

@@ -96,10 +96,13 @@ fn library_reasons(
     policy: PlatformPolicy<'_>,
 ) -> Vec<String> {
     let mut users: BTreeMap<&str, LibraryUsers<'_>> = BTreeMap::new();
-    for file_index in compliance.gaps_by_file.keys().copied() {
+    for file_index in compliance.violations_by_file.keys().copied() {
         let file = &files[file_index];
-        let gap = compliance.file_gap(file_index, policy);
-        for name in gap.into_iter().flat_map(|gap| gap.libraries.keys()) {
+        let violations = compliance.file_violations(file_index, policy);
+        for name in violations
+            .into_iter()
+            .flat_map(|found| found.libraries.keys())
+        {
             let users = users.entry(name).or_default();
             match &file.kind {
                 InspectedKind::Library(library) if library.needed.contains(name) => {
@@ -133,11 +136,11 @@ fn blacklist_reasons(
     policy: PlatformPolicy<'_>,
 ) -> Vec<String> {
     let mut callers: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for file_index in compliance.gaps_by_file.keys().copied() {
-        let gap = compliance.file_gap(file_index, policy);
-        for symbol in gap
+    for file_index in compliance.violations_by_file.keys().copied() {
+        let violations = compliance.file_violations(file_index, policy);
+        for symbol in violations
             .into_iter()
-            .flat_map(|gap| gap.blacklisted.values().flatten())
+            .flat_map(|violations| violations.blacklisted.values().flatten())
         {
             callers
                 .entry(symbol)

@@ -1,7 +1,7 @@
 //! Verification of wheels without an audit.
 
 use super::audited_libraries::damaged_elf;
-use super::inspect::{InspectOptions, InspectionDepth, inspect_members, verified_paths};
+use super::inspect::{InspectOptions, Inspection, inspect_members, verified_paths};
 use super::progress::ProgressReporter;
 use crate::codes::rocm as codes;
 use rock_bytes::ReadAt;
@@ -31,7 +31,7 @@ pub fn verify_wheel(
         return verify_with_progress(file, name, progress.as_ref());
     };
     let options = InspectOptions {
-        depth: InspectionDepth::Layouts,
+        inspection: Inspection::LAYOUTS,
         keeps_symbol: &|_| false,
         make_scratch: &rock_sys::allocate_scratch,
         record: Some(&RecordVerifier::new(wheel.record())),

@@ -16,7 +16,7 @@ use crate::codes::build as codes;
 use rock_audit::codes::{rocm as rocm_codes, wheel as wheel_codes};
 use rock_audit::expected::{ExpectedWheels, check_contents};
 use rock_audit::{
-    AuditOptions, Auditor, InspectionDepth, LibraryPatterns, NoLibraries, ProgressReporter,
+    AuditOptions, Auditor, Inspection, LibraryPatterns, NoLibraries, ProgressReporter,
     RepairDestination, RepairOptions, RepairedWheel, Sysroot, SystemLibraries, WheelFile,
     check_built_wheel,
 };
@@ -250,7 +250,7 @@ impl<'a> WheelDelivery<'a> {
                     .help("shell patterns have `*`, `?` and `[…]`")
             })?;
         let options = AuditOptions {
-            depth: InspectionDepth::HeldLayouts,
+            inspection: Inspection::REPAIR,
             exclude,
             requested_platform: platform.map(str::to_owned),
             verify_record: true,
@@ -282,7 +282,7 @@ impl<'a> WheelDelivery<'a> {
             fix_rpaths: true,
             time: Some(time),
             // The build has set the time already: a wheel that needs no change keeps its bytes.
-            rewrite_for_time: false,
+            force_rewrite_for_time: false,
             ..RepairOptions::default()
         })?;
         if let Some(note) = plan.note() {

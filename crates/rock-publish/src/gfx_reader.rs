@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rock_audit::gfx::GfxDocument;
-use rock_audit::{InspectOptions, InspectionDepth, inspect_members};
+use rock_audit::{InspectOptions, Inspection, inspect_members};
 use rock_sys::{PositionalFile, ScratchSpace};
 use rock_wheel::ZipArchive;
 
@@ -32,7 +32,7 @@ fn read_targets(file: &LocalAsset, scratch: &ScratchSpace) -> Option<Vec<String>
     let source = PositionalFile::open(&file.path).ok()?;
     let archive = ZipArchive::open(&source).ok()?;
     let options = InspectOptions {
-        depth: InspectionDepth::Everything,
+        inspection: Inspection::default(),
         keeps_symbol: &|_| false,
         make_scratch: &|size_bytes| scratch.allocate(size_bytes),
         record: None,

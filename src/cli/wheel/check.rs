@@ -199,9 +199,8 @@ fn check(
     let file = match WheelFile::open(path) {
         Ok(file) => file,
         Err(error) => {
-            let unreadable = VerifiedWheel {
+            let unreadable = VerifiedWheel::Unreadable {
                 findings: vec![error],
-                audited: None,
             };
             return CheckedWheel::new("", 0, &unreadable, expected);
         }
@@ -209,7 +208,7 @@ fn check(
     let verified = auditor.audit_and_verify(&file.file_name, &file.name, &file.file);
     let mut checked =
         CheckedWheel::new(&file.file_name, file.file.size_bytes(), &verified, expected);
-    if let (Some(audited), Profile::Sdk) = (&verified.audited, profile) {
+    if let (Some(audited), Profile::Sdk) = (verified.audited(), profile) {
         let promised = sdk_verify::verify_wheel(
             audited.wheel(),
             audited.files(),

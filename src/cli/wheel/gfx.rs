@@ -6,7 +6,7 @@ use super::options::Work;
 use super::{Format, OutputFormat, fail, report};
 use crate::audit::gfx::{DeviceWheels, GfxReport, SplitCode, UnexpectedTargets};
 use crate::audit::{
-    self, InspectOptions, InspectedFile, InspectionDepth, ProgressReporter as _, WheelFile,
+    self, InspectOptions, InspectedFile, Inspection, ProgressReporter as _, WheelFile,
 };
 use crate::cli::gfx_targets::{GfxWords, gfx_words, targets};
 use crate::cli::reporters::WheelReporter;
@@ -153,13 +153,13 @@ fn inspect(path: &Path, args: &Args, room: &ScratchSpace, reporter: &WheelReport
     let fault = |error: crate::wheel::WheelError| error.diagnostic(&file.file_name);
     let archive = ZipArchive::open(&file.file).map_err(|error| vec![fault(error)])?;
     let on_progress = reporter.start(&file.file_name);
-    let depth = if args.fast {
-        InspectionDepth::Tables
+    let inspection = if args.fast {
+        Inspection::GPU_TABLES
     } else {
-        InspectionDepth::Everything
+        Inspection::default()
     };
     let options = InspectOptions {
-        depth,
+        inspection,
         keeps_symbol: &|_| false,
         make_scratch: &|size_bytes| room.allocate(size_bytes),
         record: None,

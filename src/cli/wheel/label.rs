@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::OutputFormat;
 use super::output::{self, Destination, OutputFolder, first};
-use crate::audit::{InspectionDepth, check_under_name};
+use crate::audit::{Inspection, check_under_name};
 use crate::cli::{Exit, Shell, load};
 use crate::codes::rocm as codes;
 use crate::names::LocalLabel;
@@ -90,7 +90,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
                 .map_err(|error| error.diagnostic(&file.file_name))?;
             if args.check_label {
                 let found =
-                    check_under_name(&changed.name, &file.file, InspectionDepth::Tables, compat)
+                    check_under_name(&changed.name, &file.file, Inspection::GPU_TABLES, compat)
                         .map_err(|error| first(error.diagnostics()))?;
                 if let Some(finding) = found
                     .into_iter()

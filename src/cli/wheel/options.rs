@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::audit::{
-    AuditOptions, Auditor, InspectionDepth, LibraryPatterns, NoLibraries, Sysroot, SystemLibraries,
+    AuditOptions, Auditor, Inspection, LibraryPatterns, NoLibraries, Sysroot, SystemLibraries,
     pattern_lines, preset_patterns,
 };
 use crate::cli::Shell;
@@ -20,8 +20,8 @@ const LIMIT_BYTES: u64 = 16 << 20;
 /// Settings of an audit that depend on the command.
 #[derive(Debug, Clone, Default)]
 pub(super) struct AuditSettings {
-    /// Depth to which each member is inspected.
-    pub(super) depth: InspectionDepth,
+    /// The subjects of the inspection of each member.
+    pub(super) inspection: Inspection,
     /// The requested platform tag.
     pub(super) platform: Option<String>,
     /// Whether large libraries are verified while they are read.
@@ -213,7 +213,7 @@ impl Options {
             });
         }
         let options = AuditOptions {
-            depth: settings.depth,
+            inspection: settings.inspection,
             exclude,
             allowed_rpaths,
             policies,

@@ -5,9 +5,7 @@ use std::path::PathBuf;
 use super::OutputFormat;
 use super::check::code;
 use super::output::{self, DestinationArgs, first};
-use crate::audit::{
-    InspectionDepth, WheelFile, check_python_tags, check_under_name, contradicts_claim,
-};
+use crate::audit::{Inspection, WheelFile, check_python_tags, check_under_name, contradicts_claim};
 use crate::cli::{Exit, Shell, load};
 use crate::codes::rocm as codes;
 use crate::compat::Compat;
@@ -123,7 +121,7 @@ fn contradictions(
     let mut findings = Vec::new();
     if args.platform_tag.is_some() {
         // The platform cannot be confirmed for a wheel that cannot be read.
-        findings = check_under_name(name, &file.file, InspectionDepth::Libraries, compat)
+        findings = check_under_name(name, &file.file, Inspection::LIBRARIES, compat)
             .map_err(|error| first(error.diagnostics()))?;
         findings.retain(|finding| {
             contradicts_claim(finding) || finding.code == &codes::UNKNOWN_PLATFORM_TAG

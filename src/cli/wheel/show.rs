@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::options::{AuditSettings, Options};
 use super::{Format, fail, report};
 use crate::audit::{
-    Auditor, InspectionDepth, JsonDialect, ShowQueue, ShownWheel, WheelFile, find_wheels,
+    Auditor, Inspection, JsonDialect, ShowQueue, ShownWheel, WheelFile, find_wheels,
 };
 use crate::cli::{Exit, Shell, load};
 use crate::diagnostic::Diagnostics;
@@ -66,7 +66,7 @@ enum JsonReaders {
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let settings = AuditSettings {
-        depth: InspectionDepth::Tables,
+        inspection: Inspection::GPU_TABLES,
         ..AuditSettings::default()
     };
     let compat = match load::compat(shell) {

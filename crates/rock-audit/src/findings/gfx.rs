@@ -24,7 +24,7 @@ pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
                 .iter()
                 .map(|error| context.on_member(layout_code(error), &file.path, error.to_string())),
         );
-        findings.extend(gfx_findings(&context.name.to_string(), file));
+        findings.extend(gfx_findings(context.file_name, file));
     }
     findings.extend(sets_differ(context));
     findings.extend(too_new(context));

@@ -29,20 +29,23 @@ pub(super) use rocm::rocm_majors;
 pub use size::check_size;
 pub use split::{KpackLocation, SplitArchive, SplitCode, kpack_locations, missing_archives};
 pub use tags::contradicts_claim;
-pub(super) use tags::{offenders, other_system};
+pub(super) use tags::{notes_on_other_offenders, offenders, other_system};
 
 use super::compliance::Compliance;
 use super::inspect::{InspectedFile, libraries};
 use super::library::ElfLibrary;
+use super::locations::{in_member, in_wheel};
 use super::pattern::LibraryPatterns;
 use crate::codes::rocm as codes;
 use rock_compat::Compat;
-use rock_diagnostic::{Code, Diagnostic, Location, counted};
+use rock_diagnostic::{Code, Diagnostic, counted};
 use rock_names::{ForeignSystem, LabelParts, WheelName};
 
 /// The facts about a wheel that findings are derived from.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CheckContext<'a> {
+    /// The file name of the wheel, for the locations of findings.
+    pub file_name: &'a str,
     /// The name of the wheel.
     pub name: &'a WheelName,
     /// The files with machine code, sorted by path.
@@ -94,7 +97,7 @@ pub(crate) fn remove_superseded(findings: &mut Vec<Diagnostic>) {
 }
 
 /// Notes on a finding about the first file in how many other files it occurs.
-fn also_in(finding: Diagnostic, files: usize) -> Diagnostic {
+pub(super) fn also_in(finding: Diagnostic, files: usize) -> Diagnostic {
     match files {
         0 | 1 => finding,
         more => finding.note(format!("the same in {}", counted(more - 1, "other file"))),
@@ -107,7 +110,7 @@ impl<'a> CheckContext<'a> {
     }
 
     fn on_wheel(&self, code: &'static Code, message: impl Into<String>) -> Diagnostic {
-        Diagnostic::new(code, message).at(Location::File(self.name.to_string().into()), "")
+        Diagnostic::new(code, message).at(in_wheel(self.file_name), "")
     }
 
     fn on_member(
@@ -116,11 +119,7 @@ impl<'a> CheckContext<'a> {
         member: &str,
         message: impl Into<String>,
     ) -> Diagnostic {
-        let location = Location::Member {
-            wheel: self.name.to_string(),
-            member: member.to_owned(),
-        };
-        Diagnostic::new(code, message).at(location, "")
+        Diagnostic::new(code, message).at(in_member(self.file_name, member), "")
     }
 
     /// Returns whether a library belongs to a preset: other packages, such as ROCm and torch,

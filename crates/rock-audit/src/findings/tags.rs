@@ -174,8 +174,10 @@ fn check_claim(context: CheckContext<'_>, compliance: &Compliance, tag: &str) ->
     }
     for (file_index, file) in context.files.iter().enumerate() {
         let path = &file.path;
-        let gap = compliance.file_gap(file_index, claimed);
-        if let Some((library, symbols)) = gap.and_then(|gap| gap.blacklisted.iter().next()) {
+        let violations = compliance.file_violations(file_index, claimed);
+        if let Some((library, symbols)) =
+            violations.and_then(|found| found.blacklisted.iter().next())
+        {
             let symbols: Vec<&str> = symbols.iter().map(String::as_str).collect();
             let reason = format!(
                 "`{path}` needs `{}` of {library}, which may be missing there",
@@ -223,9 +225,9 @@ fn check_missing_libraries(context: CheckContext<'_>, compliance: &Compliance) -
         };
         let mut elsewhere: Vec<&str> = Vec::new();
         let external = compliance
-            .file_gap(file_index, claimed)
+            .file_violations(file_index, claimed)
             .into_iter()
-            .flat_map(|gap| gap.libraries.keys())
+            .flat_map(|violations| violations.libraries.keys())
             .filter(|name| {
                 library.needed.contains(name)
                     && !is_libpython(name)
@@ -367,6 +369,14 @@ fn newer_symbols(
     }
     let offenders = offenders(context.files, claimed);
     let (path, version) = offenders.first()?;
+    Some((
+        format!("`{path}` needs {version}, which it does not provide"),
+        notes_on_other_offenders(&offenders),
+    ))
+}
+
+/// Returns notes on all [`offenders`] but the first.
+pub(crate) fn notes_on_other_offenders(offenders: &[(&str, &str)]) -> Vec<String> {
     let others = offenders
         .iter()
         .skip(1)
@@ -374,10 +384,7 @@ fn newer_symbols(
         .map(|(path, version)| format!("`{path}` needs {version}"));
     let hidden = offenders.len().saturating_sub(SHOWN);
     let more = (hidden > 0).then(|| format!("and {} more", counted(hidden, "need")));
-    Some((
-        format!("`{path}` needs {version}, which it does not provide"),
-        others.chain(more).collect(),
-    ))
+    others.chain(more).collect()
 }
 
 /// Returns files with the symbol versions that they need and a policy does not permit, newest

@@ -9,7 +9,7 @@ use crate::provider::SystemLibrary;
 use crate::redundant_copies::RedundantCopy;
 use rock_diagnostic::Diagnostic;
 use rock_elf::ElfEdits;
-use rock_names::{PlatformTags, WheelName};
+use rock_names::PlatformTags;
 
 /// A library that is grafted.
 #[derive(Debug, Clone)]
@@ -102,7 +102,7 @@ impl RepairChanges {
     /// existing member, whatever its contents are.
     pub(super) fn record_existing_grafts(
         &mut self,
-        name: &WheelName,
+        file_name: &str,
         same: BTreeSet<String>,
         others: BTreeSet<String>,
     ) {
@@ -110,8 +110,11 @@ impl RepairChanges {
             self.edits.remove(path);
             self.dropped.remove(path);
         }
-        self.findings
-            .extend(others.iter().map(|path| graft::replaced_member(name, path)));
+        self.findings.extend(
+            others
+                .iter()
+                .map(|path| graft::replaced_member(file_name, path)),
+        );
         (self.present, self.replaced) = (same, others);
     }
 

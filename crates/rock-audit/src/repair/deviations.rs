@@ -65,7 +65,8 @@ pub(super) fn deviations(
     };
     check.check_edited_files();
     let files = check.written_files();
-    let considered = AuditedLibraries::select(written.name, &files).file_indexes;
+    let file_name = written.name.to_string();
+    let considered = AuditedLibraries::select(&file_name, written.name, &files).file_indexes;
     let policies = before.compliance.shared_policies();
     let after = evaluate_policies(&files, &considered, policies, before.context);
     check.check_dependencies(&files, &after);
@@ -124,7 +125,7 @@ impl DeviationCheck<'_> {
         }
     }
 
-    /// Checks that a library is as the edits make it, in everything that dynamic linkers and
+    /// Checks that a library has the planned edits, in all properties that dynamic linkers and
     /// policies use.
     fn check_edited(&mut self, path: &str, original: &ElfLibrary, edits: &ElfEdits) {
         match self.rewritten.get(path).map(|file| &file.kind) {
@@ -271,15 +272,15 @@ impl DeviationCheck<'_> {
         self.plan
             .platform
             .policy
-            .and_then(|policy| compliance.file_gap(file_index, compliance.policy(policy)))
+            .and_then(|policy| compliance.file_violations(file_index, compliance.policy(policy)))
             .into_iter()
-            .flat_map(|gap| gap.libraries.keys().map(String::as_str))
+            .flat_map(|violations| violations.libraries.keys().map(String::as_str))
             .collect()
     }
 
     /// Checks that no file needs a library beyond the planned policy.
     fn check_needs(&mut self, files: &[InspectedFile], after: &Compliance) {
-        for file_index in after.gaps_by_file.keys() {
+        for file_index in after.violations_by_file.keys() {
             for name in self.external_libraries(after, *file_index) {
                 if !is_libpython(name) {
                     self.report(

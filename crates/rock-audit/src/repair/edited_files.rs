@@ -7,8 +7,9 @@ use super::RepairChanges;
 use super::planner::RepairPlanner;
 use crate::codes::elf as codes;
 use crate::edited_file::{EditedFile, FileChanges, StripMode};
+use crate::locations::in_member;
 use rock_bytes::has_same_content;
-use rock_diagnostic::{Diagnostic, Diagnostics, Location};
+use rock_diagnostic::{Diagnostic, Diagnostics};
 use rock_sys::FileError;
 use rock_wheel::MemberView;
 
@@ -46,11 +47,14 @@ impl<'w> RepairPlanner<'w> {
         (files, errors)
     }
 
-    /// Edits and strips files of the wheel. Returns those that cannot be edited as errors.
+    /// Edits and strips files of the wheel.
+    ///
+    /// # Errors
+    /// Returns an error for each file that cannot be edited.
     pub(super) fn edit_members(
         &self,
         changes: &RepairChanges,
-    ) -> (EditedFiles<'w>, Vec<Diagnostic>) {
+    ) -> Result<EditedFiles<'w>, Diagnostics> {
         let archive = self.audited.wheel.archive();
         let scratch = self.audited.auditor.scratch();
         let graft_paths = changes.graft_paths();
@@ -85,7 +89,8 @@ impl<'w> RepairPlanner<'w> {
                 Err(error) => errors.push(self.uneditable(path, &error)),
             }
         }
-        (files, errors)
+        Diagnostics::check(errors)?;
+        Ok(files)
     }
 
     /// Compares grafted libraries with members of the wheel that have their paths: an earlier
@@ -121,7 +126,7 @@ impl<'w> RepairPlanner<'w> {
             }
             .insert(path.clone());
         }
-        changes.record_existing_grafts(&self.audited.name, same, others);
+        changes.record_existing_grafts(&self.audited.file_name, same, others);
         Ok(())
     }
 
@@ -134,14 +139,10 @@ impl<'w> RepairPlanner<'w> {
     }
 
     fn uneditable(&self, path: &str, error: &dyn Display) -> Diagnostic {
-        let location = Location::Member {
-            wheel: self.audited.file_name.clone(),
-            member: path.to_owned(),
-        };
         Diagnostic::new(
             &codes::UNEDITABLE_ELF,
             format!("it cannot be changed safely: {error}"),
         )
-        .at(location, "")
+        .at(in_member(&self.audited.file_name, path), "")
     }
 }

@@ -10,14 +10,15 @@ use super::Graft;
 use crate::codes::{elf, rocm, wheel as codes};
 use crate::compliance::Compliance;
 use crate::inspect::InspectedFile;
+use crate::locations::{in_member, in_wheel};
 use crate::pattern::LibraryPatterns;
 use crate::provider::SystemLibrary;
 use crate::resolve::{ResolvedLibrary, is_libpython};
 use rock_bytes::{ReadAt, for_each_chunk};
 use rock_compat::policy::PlatformPolicy;
-use rock_diagnostic::{Diagnostic, Diagnostics, Location};
+use rock_diagnostic::{Diagnostic, Diagnostics};
 use rock_elf::{ElfEdits, SearchPathEdit};
-use rock_names::{Digest, WheelName};
+use rock_names::Digest;
 use rock_sys::FileError;
 
 /// The libraries to graft for each file, by its index, and by the name they are needed under. Two
@@ -41,16 +42,16 @@ pub(super) struct LibraryDigest {
 /// # Errors
 /// Returns an error for each library that was not found, naming the files that need it.
 pub(super) fn libraries_to_graft(
-    name: &WheelName,
+    file_name: &str,
     files: &[InspectedFile],
     compliance: &Compliance,
     policy: PlatformPolicy<'_>,
 ) -> Result<GraftNeeds, Diagnostics> {
     let mut needs = GraftNeeds::new();
     let mut missing: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for file_index in compliance.gaps_by_file.keys().copied() {
-        let gap = compliance.file_gap(file_index, policy);
-        for (needed, library) in gap.into_iter().flat_map(|gap| &gap.libraries) {
+    for file_index in compliance.violations_by_file.keys().copied() {
+        let violations = compliance.file_violations(file_index, policy);
+        for (needed, library) in violations.into_iter().flat_map(|found| &found.libraries) {
             match library {
                 ResolvedLibrary::System(library) => {
                     needs
@@ -71,13 +72,13 @@ pub(super) fn libraries_to_graft(
     }
     let errors = missing
         .into_iter()
-        .map(|(needed, users)| library_not_found(name, needed, &users))
+        .map(|(needed, users)| library_not_found(file_name, needed, &users))
         .collect();
     Diagnostics::check(errors)?;
     Ok(needs)
 }
 
-fn library_not_found(name: &WheelName, needed: &str, users: &BTreeSet<&str>) -> Diagnostic {
+fn library_not_found(file_name: &str, needed: &str, users: &BTreeSet<&str>) -> Diagnostic {
     let verb = if users.len() == 1 { "needs" } else { "need" };
     let users: Vec<&str> = users.iter().copied().collect();
     let message = format!(
@@ -85,7 +86,7 @@ fn library_not_found(name: &WheelName, needed: &str, users: &BTreeSet<&str>) -> 
         users.join(", ")
     );
     Diagnostic::new(&codes::LIBRARY_NOT_FOUND, message)
-        .at(Location::File(name.to_string().into()), "")
+        .at(in_wheel(file_name), "")
         .help(
             "pass its directory with `--ldpaths` or `--sysroot`, or leave it out with `--exclude`",
         )
@@ -162,7 +163,7 @@ pub(super) fn grafts(
 /// Reports a grafted library of ROCm: together with the one that torch provides, a process would
 /// load two runtimes.
 pub(super) fn grafted_rocm_library(
-    name: &WheelName,
+    file_name: &str,
     graft: &Graft,
     rocm_libraries: &LibraryPatterns,
 ) -> Option<Diagnostic> {
@@ -171,8 +172,7 @@ pub(super) fn grafted_rocm_library(
         .iter()
         .find(|needed| rocm_libraries.has(needed))?;
     let message = format!("`{needed}` is a library of ROCm, and is grafted into the wheel");
-    let finding = Diagnostic::new(&rocm::VENDORED_ROCM, message)
-        .at(Location::File(name.to_string().into()), "");
+    let finding = Diagnostic::new(&rocm::VENDORED_ROCM, message).at(in_wheel(file_name), "");
     Some(finding.help(
         "leave it to the packages of ROCm: repair without `--exclude-preset`, or include `rocm` in \
          it",
@@ -188,7 +188,7 @@ pub(super) type GraftRenames = BTreeMap<String, BTreeMap<String, String>>;
 /// Returns an error for each library that would need one library for one file, and another under
 /// the same name for another file.
 pub(super) fn graft_renames(
-    name: &WheelName,
+    file_name: &str,
     files: &[InspectedFile],
     grafts: &[Graft],
     new_names: &GraftNames,
@@ -224,7 +224,7 @@ pub(super) fn graft_renames(
                         file: &files[file_index].path,
                     };
                     let users = [user(first_name, first_file), user(new_name, *file_index)];
-                    ambiguous_graft(name, graft, needed, &users)
+                    ambiguous_graft(file_name, graft, needed, &users)
                 });
             }
         }
@@ -247,7 +247,7 @@ struct LibraryUser<'f> {
 }
 
 fn ambiguous_graft(
-    name: &WheelName,
+    file_name: &str,
     graft: &Graft,
     needed: &str,
     [first, second]: &[LibraryUser<'_>; 2],
@@ -258,7 +258,7 @@ fn ambiguous_graft(
         graft.library.real_path, first.source, first.file, second.source, second.file
     );
     Diagnostic::new(&codes::AMBIGUOUS_GRAFT, message)
-        .at(Location::File(name.to_string().into()), "")
+        .at(in_wheel(file_name), "")
         .help(format!(
             "give both files the same search path, or leave `{needed}` out with `--exclude`"
         ))
@@ -281,28 +281,21 @@ pub(super) fn graft_edits(graft: &Graft, renames: &GraftRenames) -> ElfEdits {
 }
 
 /// Reports a member of the wheel that has the path of a grafted library and other bytes.
-pub(super) fn replaced_member(name: &WheelName, path: &str) -> Diagnostic {
-    let location = Location::Member {
-        wheel: name.to_string(),
-        member: path.to_owned(),
-    };
+pub(super) fn replaced_member(file_name: &str, path: &str) -> Diagnostic {
     let message =
         "the library that is grafted under this name has different content, and replaces it";
-    let finding = Diagnostic::new(&codes::GRAFT_REPLACES_MEMBER, message).at(location, "");
+    let finding =
+        Diagnostic::new(&codes::GRAFT_REPLACES_MEMBER, message).at(in_member(file_name, path), "");
     finding.help("repair the original wheel, or graft into another directory with `--lib-sdir`")
 }
 
 /// Reports that a needed `libpython` is removed.
-pub(super) fn libpython_removed(name: &WheelName, path: &str, needed: &str) -> Diagnostic {
-    let location = Location::Member {
-        wheel: name.to_string(),
-        member: path.to_owned(),
-    };
+pub(super) fn libpython_removed(file_name: &str, path: &str, needed: &str) -> Diagnostic {
     Diagnostic::new(
         &elf::NEEDS_LIBPYTHON,
         format!("`{needed}` is no longer needed: the interpreter provides its symbols"),
     )
-    .at(location, "")
+    .at(in_member(file_name, path), "")
 }
 
 /// Returns the SHA-256 digest of a file in hexadecimal.

@@ -38,7 +38,7 @@ pub struct RepairOptions {
     /// The modification time of all members; `None` to keep the time of each.
     pub time: Option<DosTime>,
     /// Rewrite a wheel that needs no other change to set `time`.
-    pub rewrite_for_time: bool,
+    pub force_rewrite_for_time: bool,
 }
 
 impl Default for RepairOptions {
@@ -57,7 +57,7 @@ impl Default for RepairOptions {
             recompress: false,
             trust_record: false,
             time: None,
-            rewrite_for_time: true,
+            force_rewrite_for_time: true,
         }
     }
 }

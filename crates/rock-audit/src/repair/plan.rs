@@ -17,8 +17,10 @@ use rock_wheel::RenamePlan;
 pub struct RepairError {
     /// The file name of the wheel.
     pub file_name: String,
-    /// Every reason why the wheel cannot be repaired, or the errors that kept the repaired wheel from
-    /// being written; never empty.
+    /// The reasons why the wheel cannot be repaired, or the errors that kept the repaired wheel
+    /// from being written; never empty. A step of the plan is only left out after errors of one that
+    /// it depends on: a platform out of reach and a library that is not found are reported
+    /// together, and files are edited after the platform and the libraries are known.
     pub blockers: Diagnostics,
 }
 
@@ -37,7 +39,7 @@ pub enum RepairNote {
     /// These platform tags are for systems that are not audited, and stay.
     KeptTags(Vec<String>),
     /// The wheel contains no library for Linux: nothing is grafted.
-    NoLibraries,
+    NothingToGraft,
 }
 
 /// Changes that make a wheel comply with a platform.
@@ -86,8 +88,9 @@ impl AuditedWheel<'_> {
     ///
     /// # Errors
     ///
-    /// Returns every reason why the wheel cannot comply, for example a required library that was
-    /// not found, symbols newer than the policy permits, or a damaged ELF file.
+    /// Returns all reasons why the wheel cannot comply that can be known together, for example a
+    /// required library that was not found, symbols newer than the policy permits, and a damaged
+    /// ELF file; see [`RepairError::blockers`].
     pub fn plan_repair(&self, options: RepairOptions) -> Result<RepairPlan<'_>, RepairError> {
         let planner = RepairPlanner {
             audited: self,
@@ -129,6 +132,6 @@ impl RepairPlan<'_> {
         self.audited
             .compliance
             .is_none()
-            .then_some(RepairNote::NoLibraries)
+            .then_some(RepairNote::NothingToGraft)
     }
 }

@@ -4,18 +4,20 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::graft::{self, GraftNeeds, LibraryDigest, sha256};
-use super::planner::RepairPlanner;
-use super::{RepairChanges, rpath, tags};
+use super::graft::{self, LibraryDigest, sha256};
+use super::planner::{RepairPlanner, unless_errors};
+use super::tags::PlatformRequest;
+use super::{RepairChanges, rpath};
 use crate::codes::wheel as codes;
 use crate::compliance::Compliance;
 use crate::inspect::InspectedKind;
 use crate::library::ElfLibrary;
+use crate::locations::in_wheel;
 use crate::pattern::LibraryPatterns;
 use crate::provider::SystemLibrary;
 use crate::redundant_copies::{RedundantCopy, redundant_copies};
 use crate::resolve::is_libpython;
-use rock_diagnostic::{Diagnostic, Diagnostics, Location};
+use rock_diagnostic::{Diagnostic, Diagnostics};
 use rock_elf::{ElfEdits, SearchPathEdit};
 use rock_sys::FileError;
 
@@ -23,21 +25,23 @@ impl RepairPlanner<'_> {
     /// Plans the changes of the wheel.
     ///
     /// # Errors
-    /// Returns an error if the platform cannot be complied with, naming the file and symbol; if a
-    /// library is not found, naming the files that need it; if a grafted library would need two
-    /// libraries under one name; and if grafts are needed and forbidden.
+    /// Returns the reasons why the platform cannot be complied with, naming files and symbols, and
+    /// the libraries that are not found, naming the files that need them. If there are none,
+    /// returns an error if a grafted library would need two libraries under one name, or if grafts
+    /// are needed and forbidden.
     pub(super) fn graft_and_edit(
         &self,
         compliance: &Compliance,
     ) -> Result<RepairChanges, Diagnostics> {
         let mut changes = self.plan_changes(compliance)?;
-        if let Some(kept) = &self.options.remove_copies_except {
-            changes.drop_copies(self.redundant_copies(kept)?);
-        }
-        if self.options.allow_grafts || changes.grafts.is_empty() {
-            return Ok(changes);
-        }
-        Err(self.grafts_forbidden(&changes).into())
+        let copies = match &self.options.remove_copies_except {
+            Some(kept) => self.redundant_copies(kept).map_err(Diagnostics::from),
+            None => Ok(Vec::new()),
+        };
+        let forbidden = (!self.options.allow_grafts && !changes.grafts.is_empty())
+            .then(|| self.grafts_forbidden(&changes));
+        changes.drop_copies(unless_errors(forbidden.into_iter().collect(), copies)?);
+        Ok(changes)
     }
 
     /// Plans the changes without the removal of redundant copies.
@@ -46,16 +50,24 @@ impl RepairPlanner<'_> {
         compliance: &Compliance,
     ) -> Result<RepairChanges, Diagnostics> {
         let (name, files) = (&self.audited.name, &self.audited.files);
-        let (platform, mut findings) =
-            tags::choose_platform(self.audited, compliance, &self.options)?;
-        let needs = match platform.policy {
-            Some(policy) => {
-                graft::libraries_to_graft(name, files, compliance, compliance.policy(policy))?
-            }
-            None => GraftNeeds::new(),
+        let file_name = self.audited.file_name.as_str();
+        let request = PlatformRequest {
+            file_name,
+            name,
+            files,
+            compliance,
+            platform: self.audited.auditor.options().requested_platform.as_deref(),
+            options: &self.options,
         };
+        let mut choice = request.choose_policies()?;
+        let violations = std::mem::take(&mut choice.violations);
+        let needs = unless_errors(
+            violations,
+            graft::libraries_to_graft(file_name, files, compliance, choice.graft_policy()),
+        )?;
+        let (platform, mut findings) = request.choose_tags(&choice)?;
         let (mut grafts, graft_names) = graft::grafts(&needs, &|library| self.digest(library))?;
-        let renames_by_graft = graft::graft_renames(name, files, &grafts, &graft_names)?;
+        let renames_by_graft = graft::graft_renames(file_name, files, &grafts, &graft_names)?;
         for graft in &mut grafts {
             graft.edits = graft::graft_edits(graft, &renames_by_graft);
         }
@@ -63,7 +75,7 @@ impl RepairPlanner<'_> {
         findings.extend(
             grafts
                 .iter()
-                .filter_map(|graft| graft::grafted_rocm_library(name, graft, &rocm_libraries)),
+                .filter_map(|graft| graft::grafted_rocm_library(file_name, graft, &rocm_libraries)),
         );
         let library_dir = format!("{}{}", name.distribution(), self.options.library_dir_suffix);
         let (mut edits, mut moved) = (BTreeMap::new(), BTreeMap::new());
@@ -77,7 +89,7 @@ impl RepairPlanner<'_> {
             if library.extension.is_some() {
                 let removed = library.needed.iter().filter(|needed| is_libpython(needed));
                 findings.extend(
-                    removed.map(|needed| graft::libpython_removed(name, &file.path, needed)),
+                    removed.map(|needed| graft::libpython_removed(file_name, &file.path, needed)),
                 );
             }
             let mut file_edits = needed_edits(library, graft_names.get(&file_index));
@@ -176,7 +188,7 @@ impl RepairPlanner<'_> {
             names.join(", ")
         );
         Diagnostic::new(&codes::GRAFTS_FORBIDDEN, message)
-            .at(Location::File(self.audited.file_name.as_str().into()), "")
+            .at(in_wheel(&self.audited.file_name), "")
             .help("exclude them with `--exclude` or `--exclude-preset`")
     }
 

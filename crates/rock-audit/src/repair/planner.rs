@@ -5,8 +5,9 @@ use super::tags::unknown_platform;
 use super::{RepairChanges, RepairOptions, RepairPlan};
 use crate::audited::AuditedWheel;
 use crate::codes::{elf as elf_codes, rocm as rocm_codes};
+use crate::locations::in_wheel;
 use rock_compat::policy::PolicyFamily;
-use rock_diagnostic::{Code, Diagnostic, Diagnostics, Location, Severity};
+use rock_diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 use rock_names::{Arch, PlatformTags};
 use rock_wheel::{
     ExistingLabel, LabelCheck, RenamePlan, RetagOptions, TagChange, WheelError,
@@ -32,19 +33,23 @@ impl<'w> RepairPlanner<'w> {
     /// Plans the repair.
     ///
     /// # Errors
-    /// Returns every reason why the wheel cannot be repaired.
+    /// Returns the reasons why the wheel cannot be repaired; see
+    /// [`RepairError::blockers`](super::RepairError::blockers).
     pub(super) fn plan(self) -> Result<RepairPlan<'w>, Diagnostics> {
-        Diagnostics::check(self.unrepairable())?;
-        let mut changes = match &self.audited.compliance {
-            Some(compliance) => self.graft_and_edit(compliance)?,
-            None => self.set_tags()?,
+        let planned = match &self.audited.compliance {
+            Some(compliance) => self.graft_and_edit(compliance),
+            None => self.set_tags().map_err(Diagnostics::from),
         };
-        let renamed = self.rename(&changes)?;
+        let mut changes = unless_errors(self.unrepairable(), planned)?;
+        let renamed = self.rename(&changes);
+        let (grafts, mut errors) = self.edit_grafts(&changes);
+        errors.extend(renamed.as_ref().err().cloned());
+        let edited = self
+            .compare_with_members(&mut changes, &grafts)
+            .and_then(|()| self.edit_members(&changes));
+        let members = unless_errors(errors, edited)?;
+        let renamed = renamed?;
         let is_noop = self.is_noop(&changes, &renamed);
-        let (grafts, graft_errors) = self.edit_grafts(&changes);
-        self.compare_with_members(&mut changes, &grafts)?;
-        let (members, member_errors) = self.edit_members(&changes);
-        Diagnostics::check([member_errors, graft_errors].concat())?;
         let trees = self
             .audited
             .compliance
@@ -94,7 +99,7 @@ impl<'w> RepairPlanner<'w> {
                  `{requested}`"
             );
             return Err(Diagnostic::new(&rocm_codes::FOREIGN_SYSTEM, message)
-                .at(Location::File(audited.file_name.as_str().into()), "")
+                .at(in_wheel(&audited.file_name), "")
                 .help("leave out `--plat` to copy the wheel unchanged"));
         }
         let arch = Arch::of_platform_tag(requested).or_else(|| {
@@ -122,7 +127,7 @@ impl<'w> RepairPlanner<'w> {
                 Ok(RepairChanges::tags_only(name.platform_tags().clone()))
             }
             Some(tags) => Ok(RepairChanges::tags_only(tags)),
-            None => Err(unknown_platform(name, requested, &policies)),
+            None => Err(unknown_platform(&audited.file_name, requested, &policies)),
         }
     }
 
@@ -161,7 +166,7 @@ impl<'w> RepairPlanner<'w> {
         let (options, wheel) = (&self.options, &self.audited.wheel);
         let is_rewrite_requested = options.recompress
             || options.strip
-            || (options.time.is_some() && options.rewrite_for_time);
+            || (options.time.is_some() && options.force_rewrite_for_time);
         // Some device wheels list files twice; a new RECORD lists them once.
         let record = wheel.record();
         let is_record_sound =
@@ -171,6 +176,23 @@ impl<'w> RepairPlanner<'w> {
             && !is_rewrite_requested
             && is_record_sound
             && !wheel.archive().needs_rewriting()
+    }
+}
+
+/// Returns the value of a step if it has no errors and a step that it does not depend on has none.
+///
+/// # Errors
+/// Returns the errors of both steps.
+pub(super) fn unless_errors<T>(
+    mut errors: Vec<Diagnostic>,
+    result: Result<T, Diagnostics>,
+) -> Result<T, Diagnostics> {
+    match result {
+        Ok(value) => Diagnostics::check(errors).map(|()| value),
+        Err(others) => {
+            errors.extend(others);
+            Err(errors.into())
+        }
     }
 }
 

@@ -44,9 +44,10 @@ pub struct RepairedWheel {
     pub path: PathBuf,
     /// The effect on the file system.
     pub outcome: RepairOutcome,
-    /// Whether the wheel contains no library to which a policy applies; it may contain libraries for
-    /// Windows.
-    pub has_no_audited_libraries: bool,
+    /// Whether the wheel contains no libraries; see [`AuditedWheel::is_pure`].
+    ///
+    /// [`AuditedWheel::is_pure`]: crate::AuditedWheel::is_pure
+    pub is_pure: bool,
     /// The planned changes, as they were made.
     pub changes: RepairChanges,
     /// Paths of files from which sections were removed.
@@ -130,7 +131,7 @@ impl RepairPlan<'_> {
             name: self.renamed.name,
             path,
             outcome,
-            has_no_audited_libraries,
+            is_pure: self.audited.is_pure(),
             changes: self.changes,
             stripped,
             excluded: self.excluded,
@@ -202,8 +203,8 @@ impl RepairPlan<'_> {
         output.save(write, |_| Ok(()))
     }
 
-    /// Writes the wheel with its changes. Also returns findings about RECORD rows that got another
-    /// hash.
+    /// Writes the wheel with its changes. Also returns findings about RECORD rows whose hash was
+    /// replaced.
     fn rewrite(
         &self,
         output: &OutputFile<'_>,

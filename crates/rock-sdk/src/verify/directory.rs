@@ -167,16 +167,17 @@ impl<'r> PackageReader<'r> {
         };
         let auditor = Auditor::new(self.compat, NoLibraries, options).with_progress(self.progress);
         let verified = auditor.audit_and_verify(shown, &file.name, &file.file);
-        let opened = verified.audited.as_ref().map(|audited| {
+        let opened = verified.audited().map(|audited| {
             self.split_code.push(SplitCode::new(shown, audited.files()));
             let facts = self.compat.sdk_tables();
             wheel::open_wheel(audited.wheel(), audited.files(), shown, &file.name, facts)
         });
-        let findings = verified.findings.into_iter().filter(|finding| {
+        let findings = verified.findings().iter().filter(|finding| {
             !ON_PURPOSE.contains(&finding.code) && !CHECKED_ACROSS_PACKAGES.contains(&finding.code)
         });
+        let name = file.name.to_string();
         self.findings
-            .extend(findings.map(|finding| with_path(finding, &file.name.to_string(), shown)));
+            .extend(findings.map(|finding| with_path(finding.clone(), &name, shown)));
         match opened {
             Some(Ok(Some((wheel, findings)))) => {
                 self.findings.extend(findings);

@@ -19,7 +19,7 @@ pub(super) fn document(repaired: &RepairedWheel, input: &Path) -> Value {
         "input": input.display().to_string(),
         "wheel": repaired.path.display().to_string(),
         "platform_tags": repaired.name.platform_tags().as_slice(),
-        "pure": repaired.has_no_audited_libraries,
+        "pure": repaired.is_pure,
         "grafts": plan.grafts.iter().map(|one| graft(plan, one)).collect::<Vec<_>>(),
         "edits": plan.edits.iter().map(|(path, edits)| edit(path, edits)).collect::<Vec<_>>(),
         "moved": plan.moved,
@@ -59,12 +59,14 @@ fn graft(plan: &RepairChanges, graft: &Graft) -> Value {
     })
 }
 
-/// Returns the edits of a file; `rpath` is null if it is kept and empty if it is removed.
+/// Returns the edits of a file; `rpath` is null if the search path is kept and empty if it is
+/// removed, and `rpath_tag` is the dynamic tag of a new one.
 fn edit(path: &str, edits: &ElfEdits) -> Value {
-    let rpath = match &edits.rpath {
-        SearchPathEdit::Keep => None,
-        SearchPathEdit::Remove => Some(""),
-        SearchPathEdit::Rpath(text) | SearchPathEdit::Runpath(text) => Some(text.as_str()),
+    let (rpath, rpath_tag) = match &edits.rpath {
+        SearchPathEdit::Keep => (None, None),
+        SearchPathEdit::Remove => (Some(""), None),
+        SearchPathEdit::Rpath(text) => (Some(text.as_str()), Some("RPATH")),
+        SearchPathEdit::Runpath(text) => (Some(text.as_str()), Some("RUNPATH")),
     };
     json!({
         "path": path,
@@ -72,5 +74,6 @@ fn edit(path: &str, edits: &ElfEdits) -> Value {
         "rename_needed": edits.rename_needed,
         "remove_needed": edits.remove_needed,
         "rpath": rpath,
+        "rpath_tag": rpath_tag,
     })
 }

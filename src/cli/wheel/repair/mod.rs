@@ -9,7 +9,7 @@ use super::options::{AuditSettings, Options};
 use super::output::source_date;
 use super::{OutputFormat, fail, report};
 use crate::audit::{
-    Auditor, InspectionDepth, LibraryDirSuffix, LibraryPatterns, RepairDestination, RepairOptions,
+    Auditor, Inspection, LibraryDirSuffix, LibraryPatterns, RepairDestination, RepairOptions,
     RepairedWheel, WheelFile,
 };
 use crate::bytes::on_threads;
@@ -30,8 +30,8 @@ of them. Use --exclude-preset to exclude other sets, or none.
 
 The input is not modified: the repaired wheel is written under its new name, and its path is
 printed. Each grafted library is reported. Members that do not change are copied without
-recompressing them. A wheel that needs no change is left as it is if it would replace itself, and
-written to the other folder otherwise. SOURCE_DATE_EPOCH sets the time of all members.
+recompressing them. A wheel that needs no change is left as it is if it would replace itself;
+otherwise, a copy is written to --out. SOURCE_DATE_EPOCH sets the time of all members.
 
 Examples:
   rock-matrix wheel repair dist/*.whl             write to wheelhouse/
@@ -168,7 +168,7 @@ const AUTO: &str = "auto";
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let settings = AuditSettings {
-        depth: InspectionDepth::HeldLayouts,
+        inspection: Inspection::REPAIR,
         platform: Some(args.plat.clone()).filter(|plat| plat != AUTO),
         verify_record: !args.trust_record,
     };
@@ -191,15 +191,20 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             );
         }
     };
+    let time = match source_date(shell.environment.get("SOURCE_DATE_EPOCH")) {
+        Ok(time) => time,
+        Err(error) => return fail(shell, &error.into()),
+    };
+    let options = args.repair_options(&kept, time);
     on_threads(args.jobs.or(shell.project_file.jobs), || {
-        repair_all(args, &auditor, &kept, shell)
+        repair_all(args, &auditor, &options, shell)
     })
 }
 
-fn repair_all(args: &Args, auditor: &Auditor<'_>, kept: &LibraryPatterns, shell: &Shell) -> Exit {
+fn repair_all(args: &Args, auditor: &Auditor<'_>, options: &RepairOptions, shell: &Shell) -> Exit {
     let mut all = Vec::new();
     for path in &args.wheels {
-        let repaired = repair(path, args, auditor, kept, shell);
+        let repaired = repair(path, args, auditor, options, shell);
         let text = match (args.format.get(), &repaired) {
             (Format::Human, Ok(repaired)) => text::text(repaired, args.dry_run),
             (Format::Human, Err(_)) => String::new(),
@@ -231,16 +236,12 @@ fn repair(
     path: &Path,
     args: &Args,
     auditor: &Auditor<'_>,
-    kept: &LibraryPatterns,
+    options: &RepairOptions,
     shell: &Shell,
 ) -> Result<RepairedWheel, Diagnostics> {
     let file = WheelFile::open(path)?;
     let audited = auditor.audit_as(&file.file_name, &file.name, &file.file)?;
-    let time = source_date(shell.environment.get("SOURCE_DATE_EPOCH"));
-    let options = args.repair_options(kept, time.as_ref().ok().copied().flatten());
-    let plan = audited.plan_repair(options)?;
-    // Reported only for wheels that can be repaired.
-    time?;
+    let plan = audited.plan_repair(options.clone())?;
     if let Some(note) = plan.note() {
         shell.say(&repair_note_line(&note, path));
     }
@@ -272,7 +273,7 @@ impl Args {
             recompress: self.recompress,
             trust_record: self.trust_record,
             time,
-            rewrite_for_time: true,
+            force_rewrite_for_time: true,
         }
     }
 }

@@ -34,7 +34,7 @@ pub(in crate::cli) fn repair_note_line(note: &RepairNote, path: &Path) -> String
             "{shown} keeps tags that are not audited: {}",
             tags.join(", ")
         ),
-        RepairNote::NoLibraries => {
+        RepairNote::NothingToGraft => {
             format!("{shown} contains no libraries for Linux: nothing is grafted")
         }
     }
