@@ -62,7 +62,8 @@ Examples:
     #[command(after_long_help = "\
 Examples:
   rock-matrix compat expand gfx94X-dcgpu,gfx120X-all
-  rock-matrix compat expand gfx110X-all --as device-extras")]
+  rock-matrix compat expand gfx110X-all --as device-extras
+  rock-matrix compat expand gfx110X-all --json")]
     Expand {
         /// Families, targets and products, separated by commas or semicolons
         families: String,
@@ -74,6 +75,8 @@ Examples:
             value_name = "FORM"
         )]
         form: expand::TargetForm,
+        #[command(flatten)]
+        format: OutputFormat,
     },
     Refresh(refresh::Args),
 }
@@ -87,7 +90,11 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     match &args.command {
         Command::List { table, format } => list(compat, table.as_deref(), format.get(), shell),
         Command::Explain { values, format } => explain::run(compat, values, format.get(), shell),
-        Command::Expand { families, form } => expand::run(compat, families, *form, shell),
+        Command::Expand {
+            families,
+            form,
+            format,
+        } => expand::run(compat, families, *form, format.get(), shell),
         Command::Refresh(args) => refresh::run(args, compat, shell),
     }
 }

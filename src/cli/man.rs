@@ -58,6 +58,8 @@ fn pages() -> Vec<(String, String)> {
             .collect();
         below.reverse();
         open.extend(below);
+        // Options that only `--help` shows would have no description.
+        let command = command.mut_args(|argument| argument.hide_short_help(false));
         let page = clap_mangen::Man::new(command).source(source.as_str());
         let mut text = Vec::new();
         page.render(&mut text)
@@ -68,4 +70,18 @@ fn pages() -> Vec<(String, String)> {
         ));
     }
     pages
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn each_option_of_each_page_has_a_description() {
+        for (name, text) in super::pages() {
+            let lines: Vec<&str> = text.lines().collect();
+            for entry in lines.windows(3).filter(|entry| entry[0] == ".TP") {
+                let is_described = !entry[2].is_empty() && !entry[2].starts_with('.');
+                assert!(is_described, "{name}: {}", entry[1]);
+            }
+        }
+    }
 }

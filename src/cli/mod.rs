@@ -49,6 +49,7 @@ mod source;
 mod suggestions;
 mod test;
 mod wheel;
+mod whole_number;
 mod yanked_in_options;
 
 use std::ffi::OsString;

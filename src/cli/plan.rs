@@ -9,6 +9,7 @@ use super::command_line::repeated;
 use super::publish::Connection;
 use super::published;
 use super::wheel::fail;
+use super::whole_number::{Unit, whole_number};
 use super::{Exit, Shell, load};
 use crate::codes::plan as codes;
 use crate::config::recipe::RecipeDocument;
@@ -108,7 +109,7 @@ pub(super) struct Args {
         long,
         value_name = "N",
         default_value = "256",
-        value_parser = clap::value_parser!(u16).range(1..=256),
+        value_parser = whole_number::<u16>(Unit::One, 1..=256),
         hide_short_help = true,
         help_heading = "Limits"
     )]
@@ -121,7 +122,7 @@ pub(super) struct Args {
         alias = "most-matrices",
         value_name = "N",
         requires = "github_output",
-        value_parser = clap::value_parser!(u16).range(1..),
+        value_parser = whole_number::<u16>(Unit::One, 1..=u64::from(u16::MAX)),
         hide_short_help = true,
         help_heading = "Limits"
     )]
@@ -133,7 +134,7 @@ pub(super) struct Args {
         long,
         value_name = "N",
         requires = "github_output",
-        value_parser = clap::value_parser!(u16).range(1..),
+        value_parser = whole_number::<u16>(Unit::One, 1..=u64::from(u16::MAX)),
         hide_short_help = true,
         help_heading = "Limits"
     )]

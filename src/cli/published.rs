@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::publish::{Connection, Opened};
+use super::whole_number::{Unit, whole_number};
 use super::{Exit, Shell, load};
 use crate::diagnostic::{Diagnostic, Sink, counted};
 use crate::github::GithubError;
@@ -38,6 +39,7 @@ pub(super) struct ReadOptions {
         alias = "most-manifests",
         value_name = "N",
         default_value_t = 200,
+        value_parser = whole_number::<usize>(Unit::One, 0..=u64::MAX),
         hide_short_help = true,
         help_heading = "GitHub"
     )]

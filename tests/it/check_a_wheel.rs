@@ -539,6 +539,14 @@ fn a_check_finds_all_that_verifying_finds() {
             told.contains("[W016 ") && told.contains("[W022 "),
             "{command}: {told}"
         );
+        // A check locates all of them in the file that was passed.
+        let mut places = told
+            .lines()
+            .filter(|line| line.trim_start().starts_with("--> "));
+        assert!(
+            command == "verify" || places.all(|place| place.contains(name)),
+            "{told}"
+        );
     }
 }
 

@@ -607,6 +607,7 @@ fn misspelled_topics_and_subcommands_suggest_existing_ones() {
         tip(&["wheel", "info"]),
         ["did you mean `rock-matrix wheel show`?"]
     );
+    assert_eq!(tip(&["graph"]), ["did you mean `rock-matrix plan`?"]);
     assert_eq!(
         tip(&["env", "--list"]),
         ["`rock-matrix compat list profiles` lists the profiles"]

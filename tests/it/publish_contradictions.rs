@@ -274,7 +274,7 @@ fn wrong_bytes_in_an_own_draft_are_replaced_without_a_flag() {
     assert_eq!(methods, ["DELETE", "POST", "PATCH", "3"], "{dry}");
     let told = publish(&project, &server, &[], 0).stderr;
     insta::assert_snapshot!(told, @r#"
-    replacing flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl: the release has a file with other bytes
+    replacing flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl: the release has a file with different content
     "#);
     let public = release(&server);
     let wheel = public

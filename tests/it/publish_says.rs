@@ -206,7 +206,7 @@ fn all_that_is_wrong_with_the_files_is_told_in_one_run() {
         "epoch-1!2",
         "case-1",
         "nnnnnnnn",
-        "`gone.whl` does not exist",
+        "cannot read `gone.whl`: it does not exist",
     ] {
         assert!(told.contains(wanted), "{wanted}: {told}");
     }

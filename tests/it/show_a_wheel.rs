@@ -663,7 +663,8 @@ fn what_cannot_be_judged_with_is_told_at_once() {
         ])
         .exits(2);
     insta::assert_snapshot!(run.stderr, @r"
-    error[H020 cannot-read-file]: cannot read `none.json`: No such file or directory (os error 2)
+    error[H020 cannot-read-file]: cannot read `none.json`: it does not exist
+    help: check the name
 
     error[W030 unknown-preset]: there is no preset `rock`; did you mean `rocm`?
     help: known presets are rocm, torch, cuda, jax; `none` alone excludes no set

@@ -199,7 +199,7 @@ impl<'w> AuditedWheel<'w> {
 #[cfg(test)]
 mod tests {
     use crate::testing::wheel;
-    use crate::{AuditOptions, Auditor, Inspection, NoLibraries};
+    use crate::{AuditDocument, AuditOptions, Auditor, Inspection, JsonDialect, NoLibraries};
     use rock_compat::Compat;
 
     #[test]
@@ -213,7 +213,11 @@ mod tests {
         let is_pure = |tags: &str, path: &str, content: &[u8]| {
             let name = format!("demo-1.0-{tags}.whl").parse().unwrap();
             let file = wheel(&[(path, content)]);
-            auditor.audit(&name, &file).unwrap().is_pure()
+            let audited = auditor.audit(&name, &file).unwrap();
+            let document = AuditDocument::new(&audited, JsonDialect::Rock);
+            let document = serde_json::to_value(document).unwrap();
+            assert_eq!(document["pure"], audited.is_pure(), "{document:#}");
+            audited.is_pure()
         };
         let mut program = b"MZ".to_vec();
         program.resize(256, 0);

@@ -212,8 +212,8 @@ impl<'a> Auditor<'a> {
         let torch = torch_need(context);
         let mut all = libraries.findings;
         all.extend(findings(context));
-        all.extend(check_dist_info(&wheel, name));
-        all.extend(check_embedding_label(&wheel, name, self.compat));
+        all.extend(check_dist_info(&wheel, file_name, name));
+        all.extend(check_embedding_label(&wheel, file_name, name, self.compat));
         remove_superseded(&mut all);
         self.record_exclude_usage(compliance.as_ref());
         Ok(AuditedWheel {

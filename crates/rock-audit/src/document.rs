@@ -177,8 +177,7 @@ pub enum JsonDialect {
 }
 
 impl AuditDocument {
-    /// Creates the document of an audited wheel. `pure` is true for a wheel without libraries to
-    /// which policies apply.
+    /// Creates the document of an audited wheel. `pure` is that of [`AuditedWheel::is_pure`].
     pub fn new(audited: &AuditedWheel<'_>, dialect: JsonDialect) -> Self {
         let has_libraries = audited.files.iter().any(InspectedFile::is_loadable);
         let error = match audited.foreign_system.filter(|_| has_libraries) {
@@ -192,7 +191,7 @@ impl AuditDocument {
         let document = Self {
             version: VERSION,
             wheel: audited.name.to_string(),
-            pure: has_pure.then_some(audited.compliance.is_none() && error.is_none()),
+            pure: has_pure.then(|| audited.is_pure()),
             error,
             rock: (dialect == JsonDialect::Rock).then(|| RockKeys::new(audited)),
             ..Self::default()

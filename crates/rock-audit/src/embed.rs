@@ -14,6 +14,7 @@ pub use rocm_embedding::RocmEmbedding;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::library::ElfLibrary;
+use super::locations::in_wheel;
 use super::pattern::LibraryPatterns;
 use super::search_path::relative_entry;
 use crate::codes::{rocm as rocm_codes, wheel as codes};
@@ -120,6 +121,7 @@ pub(super) fn known_embedding_rule<'c>(
 /// Reports a local version label that claims ROCm is embedded when it is not, or the reverse.
 pub(crate) fn check_embedding_label(
     wheel: &Wheel<'_>,
+    file_name: &str,
     name: &WheelName,
     compat: &Compat,
 ) -> Option<Diagnostic> {
@@ -140,10 +142,9 @@ pub(crate) fn check_embedding_label(
         ),
         _ => return None,
     };
-    let location = Location::File(name.to_string().into());
     Some(
         Diagnostic::new(&rocm_codes::LABEL_NOT_IN_CONTENTS, message)
-            .at(location, "")
+            .at(in_wheel(file_name), "")
             .help(help),
     )
 }

@@ -38,8 +38,9 @@ impl Compat {
             .collect()
     }
 
-    /// Returns whether the toolchain of a ROCm version compiles for a target. A target is
-    /// unsupported only if the table `gfx-since` names a later ROCm version.
+    /// Returns whether the toolchain of a ROCm version compiles for a target: it does if ROCm lists
+    /// the target, or if torch's wheels for this ROCm contain code for it. A target is unsupported
+    /// only if the table `gfx-since` names a later ROCm version.
     pub fn toolchain_gfx_support(&self, target: &GfxTarget, rocm: &RocmVersion) -> Support {
         let row = self
             .tables()
@@ -55,13 +56,14 @@ impl Compat {
             (_, Some(row)) => Support::Supported {
                 source: self.cite("gfx.yaml", &format!("gfx-since {}", row.gfx), &row.origin),
             },
-            (_, None) => match self.rocm_gfx(rocm) {
-                Some(row) if contains_target(&row.gfx, target) => Support::Supported {
-                    source: self.cite_gfx("rocm-gfx", row),
+            (_, None) => match self.compiled_gfx(target, rocm) {
+                Some((table, row)) => Support::Supported {
+                    source: self.cite_gfx(table, row),
                 },
-                _ => Support::Unknown(SupportReason {
+                None => Support::Unknown(SupportReason {
                     reason: format!(
-                        "the compatibility data does not say since when ROCm supports {target}"
+                        "the compatibility data does not say whether ROCm {rocm} can compile for \
+                         {target}"
                     ),
                     hint: "unknown targets are not rejected".to_owned(),
                     source: String::new(),
@@ -183,7 +185,20 @@ impl Compat {
             .find(|row| row.gfx == target.processor());
         since
             .map(|row| &row.origin)
-            .or_else(|| self.rocm_gfx(rocm).map(|row| &row.origin))
+            .or_else(|| Some(&self.compiled_gfx(target, rocm)?.1.origin))
+    }
+
+    /// Returns a row with the targets of a ROCm version, or of torch's wheels for it, that has this
+    /// target, and its table.
+    fn compiled_gfx(
+        &self,
+        target: &GfxTarget,
+        rocm: &RocmVersion,
+    ) -> Option<(&'static str, &GfxRow)> {
+        let listed = self.rocm_gfx(rocm).map(|row| ("rocm-gfx", row));
+        let built = self.torch_gfx(rocm).map(|row| ("torch-gfx", row));
+        let mut rows = listed.into_iter().chain(built);
+        rows.find(|(_, row)| contains_target(&row.gfx, target))
     }
 
     fn other_rocm_with(&self, target: &GfxTarget) -> String {

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use super::{Compat, CompatQuery};
 use crate::codes::facts as codes;
 use rock_diagnostic::nearest::nearest;
-use rock_diagnostic::{Diagnostic, Diagnostics, Location, Sink};
+use rock_diagnostic::{Diagnostic, Diagnostics, Location, Sink, shell_quoted};
 use rock_names::{DistributionName, GfxTarget};
 
 /// The axes of a query, in addition to packages.
@@ -25,10 +25,10 @@ impl Compat {
         for pair in pairs {
             let Some((axis, value)) = pair.split_once('=') else {
                 let message = format!("`{pair}` is not of the form AXIS=VALUE");
-                let help = if self.resolve_gfx(pair).is_ok() {
-                    format!("use `gfx={pair}`")
-                } else {
-                    "for example `torch=2.6.0 rocm=6.2`".to_owned()
+                let help = match self.resolve_gfx(pair).as_deref() {
+                    Ok([target]) => format!("use `{}`", shell_quoted(format!("gfx={target}"))),
+                    Ok(_) => format!("use `{}`", shell_quoted(format!("gfx={pair}"))),
+                    Err(_) => "for example `torch=2.6.0 rocm=6.2`".to_owned(),
                 };
                 sink.push(bad_question(pair, message).help(help));
                 continue;

@@ -223,7 +223,7 @@ impl StepRunner<'_, '_> {
                 self.overlay.release_is_gone(*release);
             }
             PublishStep::DeleteAsset { asset, name, why } => {
-                if *why == DeleteReason::OtherBytes {
+                if *why == DeleteReason::DifferentContent {
                     let before = self.replaced.insert(name.clone(), *asset);
                     if before.is_some_and(|before| before != *asset) {
                         return Err(GithubError::ReplacedAgain { name: name.clone() });

@@ -18,7 +18,7 @@ pub enum UploadState {
     /// It is in place.
     Uploaded,
     /// Its upload was interrupted.
-    Begun,
+    Interrupted,
     /// The release has a file of this name with different content.
     Different,
     /// The release does not have it.
@@ -32,7 +32,7 @@ impl UploadState {
     pub fn word(self) -> &'static str {
         match self {
             Self::Uploaded => "uploaded",
-            Self::Begun => "begun",
+            Self::Interrupted => "interrupted",
             Self::Different => "different content",
             Self::Missing => "missing",
             Self::Unknown => "unknown",
@@ -150,7 +150,7 @@ impl<'o> PublishOutcome<'o> {
         }
         match self.published(file) {
             None => UploadState::Missing,
-            Some(asset) if asset.state == AssetState::Starter => UploadState::Begun,
+            Some(asset) if asset.state == AssetState::Starter => UploadState::Interrupted,
             Some(asset) if asset.digest.is_none_or(|digest| digest == file.digest) => {
                 UploadState::Uploaded
             }
@@ -265,7 +265,7 @@ mod tests {
             states,
             [
                 UploadState::Uploaded,
-                UploadState::Begun,
+                UploadState::Interrupted,
                 UploadState::Different,
                 UploadState::Missing,
                 UploadState::Unknown

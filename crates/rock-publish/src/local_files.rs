@@ -30,7 +30,7 @@ pub fn find_files(paths: &[PathBuf], sink: &mut Sink) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for path in paths {
         if !exists(path) {
-            let message = format!("`{}` does not exist", path.display());
+            let message = format!("cannot read `{}`: it does not exist", path.display());
             sink.push(Diagnostic::new(&host::CANNOT_READ_FILE, message).help("check the name"));
             continue;
         }

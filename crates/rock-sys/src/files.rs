@@ -25,10 +25,15 @@ pub struct FileError {
 impl FileError {
     /// Wraps an error of the operating system.
     pub fn new(action: &'static str, path: &Path, error: std::io::Error) -> Self {
+        let reason = if action == "read" && error.kind() == ErrorKind::NotFound {
+            "it does not exist".to_owned()
+        } else {
+            error.to_string()
+        };
         Self {
             action,
             path: path.to_owned(),
-            reason: error.to_string(),
+            reason,
             source: Some(error),
         }
     }
@@ -72,7 +77,10 @@ impl From<FileError> for Diagnostic {
             {
                 diagnostic.help("use a path that this user may write to")
             }
-            Some(ErrorKind::NotFound) if error.action != "read" => {
+            Some(ErrorKind::NotFound) if error.action == "read" => {
+                diagnostic.help("check the name")
+            }
+            Some(ErrorKind::NotFound) => {
                 diagnostic.help("create its directory, or use another path")
             }
             Some(ErrorKind::AlreadyExists) => diagnostic.help("move it away, or use another path"),
@@ -411,7 +419,10 @@ mod tests {
     fn reading_and_writing_fail_with_codes_of_their_own() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("file");
-        assert_eq!(code(read_text(&file, 10).unwrap_err()), "cannot-read-file");
+        let error = read_text(&file, 10).unwrap_err();
+        let message = format!("cannot read `{}`: it does not exist", file.display());
+        assert_eq!(error.to_string(), message);
+        assert_eq!(code(error), "cannot-read-file");
         write_atomic(&file, b"\xff").unwrap();
         let error = read_text(&file, 10).unwrap_err();
         assert!(

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::cli::completed_value::{self, CompletedValue};
 use crate::cli::jobs::EngineChoice;
+use crate::cli::whole_number::{Unit, whole_number};
 use crate::cli::{Format, OutputFormat};
 use crate::exec;
 
@@ -112,7 +113,7 @@ pub(in crate::cli) struct JobOptions {
     #[arg(
         long,
         value_name = "MINUTES",
-        value_parser = clap::value_parser!(u64).range(1..=MAX_MINUTES),
+        value_parser = whole_number::<u64>(Unit::Minutes, 1..=MAX_MINUTES),
         help_heading = "Execution"
     )]
     pub(super) cap: Option<u64>,
@@ -121,6 +122,7 @@ pub(in crate::cli) struct JobOptions {
         long,
         value_name = "SECONDS",
         requires = "cap",
+        value_parser = whole_number::<u64>(Unit::Seconds, 0..=u64::MAX),
         hide_short_help = true,
         help_heading = "Execution"
     )]
@@ -129,7 +131,7 @@ pub(in crate::cli) struct JobOptions {
     #[arg(
         long,
         value_name = "MINUTES",
-        value_parser = clap::value_parser!(u64).range(1..=MAX_MINUTES),
+        value_parser = whole_number::<u64>(Unit::Minutes, 1..=MAX_MINUTES),
         hide_short_help = true,
         help_heading = "Execution"
     )]
@@ -139,7 +141,7 @@ pub(in crate::cli) struct JobOptions {
         long,
         value_name = "SECONDS",
         default_value_t = 5,
-        value_parser = clap::value_parser!(u64).range(0..=3600),
+        value_parser = whole_number::<u64>(Unit::Seconds, 0..=3600),
         hide_short_help = true,
         help_heading = "Execution"
     )]

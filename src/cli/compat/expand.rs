@@ -1,7 +1,8 @@
 //! `compat expand`: the gfx targets of target families.
 
+use super::json;
 use crate::cli::wheel::fail;
-use crate::cli::{Exit, Shell};
+use crate::cli::{Exit, Format, Shell};
 use crate::codes::matrix as codes;
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Diagnostics, ExitClass, Location};
@@ -15,9 +16,23 @@ pub(super) enum TargetForm {
     DeviceExtras,
 }
 
+/// The output as JSON.
+#[derive(serde::Serialize)]
+struct Document<'a> {
+    version: u32,
+    /// The targets, in the requested form.
+    targets: &'a [String],
+}
+
 /// Prints the targets of families that are separated by commas or semicolons, each once, in the
 /// given order.
-pub(super) fn run(compat: &Compat, families: &str, form: TargetForm, shell: &Shell) -> Exit {
+pub(super) fn run(
+    compat: &Compat,
+    families: &str,
+    form: TargetForm,
+    format: Format,
+    shell: &Shell,
+) -> Exit {
     let targets = match compat.expand_families(families) {
         Ok(targets) => targets,
         Err(errors) => {
@@ -43,5 +58,11 @@ pub(super) fn run(compat: &Compat, families: &str, form: TargetForm, shell: &She
         .iter()
         .map(|target| format!("{prefix}{target}"))
         .collect();
-    shell.print(&format!("{}\n", words.join(",")))
+    shell.print(&match format {
+        Format::Human => format!("{}\n", words.join(",")),
+        Format::Json => json(&Document {
+            version: 1,
+            targets: &words,
+        }),
+    })
 }

@@ -8,6 +8,7 @@ mod yank_request;
 use std::path::{Path, PathBuf};
 
 use super::published::{self, Prereleases, ReadOptions};
+use super::whole_number::{Unit, whole_number};
 use super::{Exit, OutputFormat, Shell, load, publish};
 use crate::diagnostic::Sink;
 use crate::index::FileLinks;
@@ -116,6 +117,7 @@ struct YankArgs {
         long,
         value_name = "N",
         default_value_t = 3,
+        value_parser = whole_number::<usize>(Unit::One, 0..=u64::MAX),
         requires = "older_than",
         help_heading = "Selection"
     )]

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::cli::actions::TOKENS;
+use crate::cli::whole_number::{Unit, whole_number};
 use crate::cli::{Exit, Shell};
 use crate::codes::release as codes;
 use crate::compat::Compat;
@@ -44,7 +45,7 @@ pub(in crate::cli) struct Connection {
     #[arg(
         long,
         value_name = "MINUTES",
-        value_parser = clap::value_parser!(u64).range(1..=LONGEST_DEADLINE_MIN),
+        value_parser = whole_number::<u64>(Unit::Minutes, 1..=LONGEST_DEADLINE_MIN),
         hide_short_help = true,
         help_heading = "GitHub"
     )]

@@ -138,7 +138,7 @@ pub(super) struct Args {
     // The former spelling of `--allow G004`.
     #[arg(long, requires = "plan", hide = true)]
     allow_missing: bool,
-    /// Replace files with other bytes, and wheels that new ones supersede
+    /// Replace files with different content, and wheels that new ones supersede
     ///
     /// A wheel supersedes another if they differ only in their platform tag for the same machine.
     #[arg(long, help_heading = "Checks")]

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::audit::format_size;
 use crate::cli::publish::{Connection, failed, saved_listing};
+use crate::cli::whole_number::{Unit, whole_number};
 use crate::cli::{Exit, Format, OutputFormat, Shell, load};
 use crate::diagnostic::render::escape_block;
 use crate::diagnostic::{Sink, counted};
@@ -39,7 +40,12 @@ pub(super) struct Args {
     #[arg(long, value_name = "GLOB")]
     tag_glob: TagGlob,
     /// Keep the N newest matching releases
-    #[arg(long, value_name = "N", required_unless_present = "older_than")]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = whole_number::<usize>(Unit::One, 0..=u64::MAX),
+        required_unless_present = "older_than"
+    )]
     keep: Option<usize>,
     /// Keep releases younger than this, such as 36h, 30d or 4w
     ///

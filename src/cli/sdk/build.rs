@@ -11,6 +11,7 @@ use crate::bytes::on_threads;
 use crate::cli::load;
 use crate::cli::reporters::WheelReporter;
 use crate::cli::wheel::fail;
+use crate::cli::whole_number::{Unit, whole_number};
 use crate::sdk::python::BuildInfo;
 use crate::sdk::{
     self, PLATFORM_TAG_VARIABLE, RequestedTargets, ResolvedLayout, SdkBuildError, SdkBuilder,
@@ -137,7 +138,7 @@ pub(super) struct Args {
         long,
         value_name = "LEVEL",
         default_value_t = 6,
-        value_parser = clap::value_parser!(u32).range(1..=9),
+        value_parser = whole_number::<u32>(Unit::One, 1..=9),
         hide_short_help = true,
         help_heading = "Compression"
     )]
@@ -173,7 +174,7 @@ pub(super) struct Args {
         long,
         short,
         value_name = "N",
-        value_parser = clap::value_parser!(u16).range(1..),
+        value_parser = whole_number::<u16>(Unit::One, 1..=u64::from(u16::MAX)),
         help_heading = "Output"
     )]
     jobs: Option<u16>,

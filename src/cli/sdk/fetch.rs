@@ -8,6 +8,7 @@ use super::{Exit, Format, OutputFormat, Shell};
 use crate::cli::load;
 use crate::cli::reporters::WheelReporter;
 use crate::cli::wheel::fail;
+use crate::cli::whole_number::{Unit, whole_number};
 use crate::compat::Compat;
 use crate::config::Platform;
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -174,7 +175,7 @@ pub(super) struct Args {
         long,
         value_name = "N",
         default_value_t = 10,
-        value_parser = clap::value_parser!(u16).range(1..=64),
+        value_parser = whole_number::<u16>(Unit::One, 1..=64),
         hide_short_help = true,
         help_heading = "Performance"
     )]
@@ -183,7 +184,7 @@ pub(super) struct Args {
     #[arg(
         long,
         value_name = "N",
-        value_parser = clap::value_parser!(u16).range(1..),
+        value_parser = whole_number::<u16>(Unit::One, 1..=u64::from(u16::MAX)),
         hide_short_help = true,
         help_heading = "Performance"
     )]

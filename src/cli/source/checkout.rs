@@ -7,6 +7,7 @@ use super::selection_args::SelectionArgs;
 use super::{Exit, Format, OutputFormat, Shell, failed, listen, load};
 use crate::checkout::{self, CheckoutResult};
 use crate::cli::reporters::CheckoutReporter;
+use crate::cli::whole_number::{Unit, whole_number};
 use crate::diagnostic::render::redact_urls;
 use crate::source::{
     CheckoutOptions, CheckoutSpec, CheckoutStep, CommandPlace, DiscardPolicy, ExplicitSelection,
@@ -95,7 +96,7 @@ pub(super) struct Args {
     #[arg(
         long,
         value_name = "N",
-        value_parser = clap::value_parser!(u32).range(1..),
+        value_parser = whole_number::<u32>(Unit::One, 1..=u64::from(u32::MAX)),
         help_heading = "Sources"
     )]
     depth: Option<u32>,
@@ -104,7 +105,7 @@ pub(super) struct Args {
         short,
         long,
         value_name = "N",
-        value_parser = clap::value_parser!(u32).range(1..),
+        value_parser = whole_number::<u32>(Unit::One, 1..=u64::from(u32::MAX)),
         help_heading = "Sources"
     )]
     jobs: Option<u32>,

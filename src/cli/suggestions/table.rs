@@ -23,7 +23,7 @@ new|create -> rock-matrix init
 run|compile -> rock-matrix build
 list|ls -> rock-matrix plan
 list|ls -> rock-matrix help --all
-jobs|matrix|diff -> rock-matrix plan
+jobs|matrix|diff|graph -> rock-matrix plan
 lint|validate -> rock-matrix check
 apply -> rock-matrix build
 apply -> rock-matrix publish

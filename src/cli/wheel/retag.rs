@@ -129,7 +129,8 @@ fn contradictions(
     }
     if args.python_tag.is_some() || args.abi_tag.is_some() {
         let members = wheel.archive().members().iter();
-        findings.extend(check_python_tags(name, members.map(ZipMember::name)));
+        let members = members.map(ZipMember::name);
+        findings.extend(check_python_tags(&name.to_string(), name, members));
     }
     Ok(findings)
 }

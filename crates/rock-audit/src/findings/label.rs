@@ -265,7 +265,8 @@ fn python(context: CheckContext<'_>) -> Option<Diagnostic> {
     if is_stable_abi || !tags.all(|tag| tag.starts_with("cp")) {
         return None;
     }
-    check_python_tags(context.name, context.libraries().map(|(path, _)| path))
+    let paths = context.libraries().map(|(path, _)| path);
+    check_python_tags(context.file_name, context.name, paths)
 }
 
 /// Returns the undefined symbols that the audit keeps of all libraries.

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::codes::rocm as codes;
-use rock_diagnostic::{Diagnostic, Location};
+use crate::locations::in_member;
+use rock_diagnostic::Diagnostic;
 use rock_names::{AbiTags, WheelName};
 
 /// Returns the error that a name selects Pythons for which an extension module does not exist.
-/// `members` are the paths in the archive.
+/// `members` are the paths in the archive. It is located in `file_name`.
 ///
 /// Modules without a Python in their names, such as `_demo.so` and `_demo.abi3.so`, are not
 /// checked.
@@ -16,7 +17,7 @@ use rock_names::{AbiTags, WheelName};
 /// use rock_audit::check_python_tags;
 ///
 /// let members = ["demo/_demo.cpython-312-x86_64-linux-gnu.so"];
-/// let check = |name: &str| check_python_tags(&name.parse().unwrap(), members);
+/// let check = |name: &str| check_python_tags(name, &name.parse().unwrap(), members);
 /// assert_eq!(check("demo-1.0-cp312-cp312-linux_x86_64.whl"), None);
 /// assert_eq!(
 ///     check("demo-1.0-py3-none-linux_x86_64.whl").unwrap().message,
@@ -24,6 +25,7 @@ use rock_names::{AbiTags, WheelName};
 /// );
 /// ```
 pub fn check_python_tags<'m>(
+    file_name: &str,
     name: &WheelName,
     members: impl IntoIterator<Item = &'m str>,
 ) -> Option<Diagnostic> {
@@ -57,13 +59,9 @@ pub fn check_python_tags<'m>(
     let pythons: Vec<&str> = module.pythons.iter().map(String::as_str).collect();
     let pythons = pythons.join(" and ");
     let message = format!("the filename says {claim}, but `{stem}` exists only for {pythons}");
-    let location = Location::Member {
-        wheel: name.to_string(),
-        member: module.path.to_owned(),
-    };
     Some(
         Diagnostic::new(&codes::LABEL_NOT_IN_CONTENTS, message)
-            .at(location, "")
+            .at(in_member(file_name, module.path), "")
             .help(format!(
                 "keep the tags of {pythons}, or build the module for the Pythons in the filename"
             )),
@@ -120,10 +118,21 @@ fn unversioned_stem(path: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::check_python_tags;
+    use crate::locations::in_member;
 
     fn message(tags: &str, members: &[&str]) -> Option<String> {
-        let name = format!("demo-1.0-{tags}-linux_x86_64.whl").parse().unwrap();
-        check_python_tags(&name, members.iter().copied()).map(|error| error.message)
+        let name = format!("demo-1.0-{tags}-linux_x86_64.whl");
+        check_python_tags(&name, &name.parse().unwrap(), members.iter().copied())
+            .map(|error| error.message)
+    }
+
+    #[test]
+    fn the_error_is_located_in_the_file_that_was_passed() {
+        let name = "demo-1.0+a-py3-none-linux_x86_64.whl".parse().unwrap();
+        let members = ["demo/_demo.cpython-312-x86_64-linux-gnu.so"];
+        let file_name = "demo-1.0%2Ba-py3-none-linux_x86_64.whl";
+        let error = check_python_tags(file_name, &name, members).unwrap();
+        assert_eq!(error.labels[0].location, in_member(file_name, members[0]));
     }
 
     #[test]

@@ -242,7 +242,7 @@ impl AssetStatus<'_> {
                 let why = if is_unfinished {
                     DeleteReason::Unfinished
                 } else {
-                    DeleteReason::OtherBytes
+                    DeleteReason::DifferentContent
                 };
                 match waiting {
                     _ if self.release.draft => steps.extend([delete(present, why), comes()]),

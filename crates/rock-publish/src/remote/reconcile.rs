@@ -150,7 +150,7 @@ pub enum DeleteReason {
     /// Its upload was not completed.
     Unfinished,
     /// Its content differs from the desired file.
-    OtherBytes,
+    DifferentContent,
     /// It has a temporary name, and another asset has its final name.
     PlaceTaken,
     /// GitHub stored it under another name.
@@ -161,7 +161,7 @@ impl fmt::Display for DeleteReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Unfinished => "its upload did not complete",
-            Self::OtherBytes => "it has different content",
+            Self::DifferentContent => "it has different content",
             Self::PlaceTaken => "another asset already has its final name",
             Self::Renamed => "GitHub renamed it",
         })

@@ -72,8 +72,9 @@ fn check(
 
 /// Checks everything except the contents of members: the records of the archive, METADATA and WHEEL
 /// against the filename, RECORD against the names of the members, and the sizes that members claim.
-pub fn check_dist_info(wheel: &Wheel<'_>, name: &WheelName) -> Vec<Diagnostic> {
-    let mut findings = FindingCollector::new(name.to_string());
+/// The findings are located in `file_name`.
+pub fn check_dist_info(wheel: &Wheel<'_>, file_name: &str, name: &WheelName) -> Vec<Diagnostic> {
+    let mut findings = FindingCollector::new(file_name.to_owned());
     members::check_records(wheel.archive(), &mut findings);
     members::check_names(wheel, &mut findings);
     metadata::check(wheel.headers(), name, &mut findings);

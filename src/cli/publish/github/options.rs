@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::cli::whole_number::{Unit, whole_number};
 use crate::compat::Compat;
 use crate::github::UploadsHost;
 use crate::publish::is_prerelease_tag;
@@ -87,7 +88,7 @@ pub(in crate::cli::publish) struct Options {
         alias = "at-once",
         value_name = "N",
         default_value_t = DEFAULT_JOBS,
-        value_parser = clap::value_parser!(u8).range(1..=4),
+        value_parser = whole_number::<u8>(Unit::One, 1..=4),
         help_heading = "GitHub release"
     )]
     pub(super) jobs: u8,

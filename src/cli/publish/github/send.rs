@@ -35,11 +35,11 @@ pub(super) fn send(
                 // A published wheel is deleted here.
                 PublishStep::DeleteAsset {
                     name,
-                    why: DeleteReason::OtherBytes,
+                    why: DeleteReason::DifferentContent,
                     ..
                 } => {
                     shell.tell(&format!(
-                        "replacing {name}: the release has a file with other bytes"
+                        "replacing {name}: the release has a file with different content"
                     ));
                 }
                 step => shell.detail(&describe_step(step)),

@@ -13,6 +13,7 @@ use crate::audit::{
     RepairedWheel, WheelFile,
 };
 use crate::bytes::on_threads;
+use crate::cli::whole_number::{Unit, whole_number};
 use crate::cli::{Exit, Format, Shell, load};
 use crate::codes::wheel as codes;
 use crate::config::REPAIR_PRESETS;
@@ -96,7 +97,7 @@ pub(super) struct Args {
         value_name = "LEVEL",
         env = "AUDITWHEEL_ZIP_COMPRESSION_LEVEL",
         default_value_t = 6,
-        value_parser = clap::value_parser!(u32).range(0..=9),
+        value_parser = whole_number::<u32>(Unit::One, 0..=9),
         help_heading = "Output",
         hide_short_help = true
     )]
@@ -150,7 +151,7 @@ pub(super) struct Args {
         short = 'j',
         long,
         value_name = "N",
-        value_parser = clap::value_parser!(u16).range(1..),
+        value_parser = whole_number::<u16>(Unit::One, 1..=u64::from(u16::MAX)),
         help_heading = "Performance"
     )]
     jobs: Option<u16>,
