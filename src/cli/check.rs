@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::render::warn_of_outdated;
 use super::wheel::fail;
 use super::{Exit, Format, OutputFormat, Shell, load};
 use crate::codes::plan as codes;
@@ -74,6 +75,9 @@ fn check(args: &Args, shell: &Shell) -> Result<(usize, Sink), Exit> {
         check_fit(&plan, compat, Severity::Warning, &mut sink);
         check_images(&plan, &mut sink);
         warn_of_caches(&plan, &mut sink);
+        if args.files.is_empty() {
+            warn_of_outdated(compat, shell, &mut sink);
+        }
         let is_wrong = args.fail_empty && plan.job_count() == 0;
         let mut empty: Vec<Diagnostic> = plan
             .groups

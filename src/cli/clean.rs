@@ -141,7 +141,7 @@ fn report(error: &CleanError, name: &str, jobs: &[String], shell: &Shell) -> Exi
             None => format!("the jobs are {}", jobs.join(", ")),
         },
     };
-    let error = Diagnostic::new(&codes::UNKNOWN_JOB, error.to_string())
+    let error = Diagnostic::new(&codes::UNKNOWN_SELECTION, error.to_string())
         .at(Location::Argument(name.to_owned()), "")
         .help(help);
     fail(shell, &error.into())

@@ -16,10 +16,11 @@ Examples:
   rock-matrix help wheel repair   all options of `wheel repair`
   rock-matrix help global         options that every command has
   rock-matrix help config         the project file and environment variables
+  rock-matrix help matrix         the format of matrix files, with an example
   rock-matrix help recipes        the format of recipes, with an example")]
 pub(super) struct Args {
     /// A command, `global` for the options that every command has, `config` for defaults, or
-    /// `recipes` for the format of recipes
+    /// `matrix` or `recipes` for the format of matrix files or recipes
     #[arg(value_name = "COMMAND")]
     topic: Vec<String>,
     /// List all commands
@@ -67,7 +68,7 @@ const fn advanced(name: &'static str, commands: &'static [&'static str]) -> Comm
 }
 
 /// Topics that are not commands.
-const TOPICS: [&str; 3] = ["global", "config", "recipes"];
+const TOPICS: [&str; 4] = ["global", "config", "matrix", "recipes"];
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
@@ -76,6 +77,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         _ if args.all => shell.print(&all_commands()),
         ["global"] => shell.print(&global_options()),
         ["config"] => shell.print(CONFIGURATION),
+        ["matrix"] => shell.print(MATRIX_FILES),
         ["recipes"] => shell.print(&recipe_format()),
         _ => {
             let words: Vec<OsString> = std::iter::once("rock-matrix")
@@ -255,6 +257,34 @@ fn recipe_format() -> String {
     format!("{RECIPES}\n{example}\n{RECIPE_COMMANDS}")
 }
 
+/// The text of `help matrix`.
+const MATRIX_FILES: &str = "\
+A matrix file is a YAML file in matrices/. It names a distribution, the recipe that builds it, and
+the versions to build it for: every combination of the values of `axes` is a job, except those that
+the compatibility data or `exclude` leaves out. A whole matrix file:
+
+  version: 1                    # of the format
+  distribution: my-kernels
+  recipe: hip-extension         # builds the Python project in a directory
+  vars:
+    source: .                   # a variable of the recipe: the directory
+  axes:
+    my-kernels: [\"1.0\"]         # versions of the distribution
+    python: [\"3.12\"]            # quoted, because other tools read 3.10 as 3.1
+    torch: [\"2.9.1\"]
+    rocm: [\"6.3\", \"6.4\"]
+  gfx: [gfx942, gfx1100]        # GPU targets, families or products such as mi300x
+
+docs/matrix-reference.md describes all keys.
+
+  rock-matrix init                write a matrix file for the project in this directory
+  rock-matrix init --recipe NAME  write one for a recipe of yours
+  rock-matrix schema              print the JSON schema of matrix files, for editors
+  rock-matrix check               check all matrix files
+  rock-matrix plan --explain      list the jobs, and the reasons for excluded combinations
+  rock-matrix compat explain torch=2.9.1 rocm=6.4  ask whether versions work together
+";
+
 /// The first paragraph of `help recipes`.
 const RECIPES: &str = "\
 A recipe is a YAML file that describes how a distribution is built: its sources, the steps in order,
@@ -387,11 +417,12 @@ mod tests {
     }
 
     #[test]
-    fn the_topic_of_recipes_fits_on_one_screen() {
-        let text = super::recipe_format();
-        assert!(text.lines().count() <= 40, "{text}");
-        let is_wide = |line: &&str| line.chars().count() > 100;
-        assert_eq!(text.lines().find(is_wide), None);
+    fn the_topics_about_formats_fit_on_one_screen() {
+        for text in [super::recipe_format(), super::MATRIX_FILES.to_owned()] {
+            assert!(text.lines().count() <= 40, "{text}");
+            let is_wide = |line: &&str| line.chars().count() > 100;
+            assert_eq!(text.lines().find(is_wide), None);
+        }
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! `init`: creates a matrix file and its workflow.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use super::wheel::fail;
 use super::{Exit, Shell, load};
 use crate::compat::Compat;
+use crate::config::recipe::RecipeDocument;
 use crate::diagnostic::{Sink, SourceText, shell_quoted};
 use crate::names::DistributionName;
 use crate::plan::PlanInputs;
@@ -26,6 +29,7 @@ Never overwrites existing files.
 Examples:
   rock-matrix init                      start from the project in this directory
   rock-matrix init --recipe flash-attn  build flash-attn, even if there is another project
+  rock-matrix init --recipe my-kernels  use the recipe matrices/recipes/my-kernels.yaml
   rock-matrix init my-wheels            use another directory, created if missing
   rock-matrix init --set version=1.2    set the version of a project that computes it")]
 pub(super) struct Args {
@@ -35,7 +39,7 @@ pub(super) struct Args {
     /// Project to build [default: the one in the directory, or flash-attn]
     #[arg(long, value_name = "NAME")]
     distribution: Option<DistributionName>,
-    /// Recipe to build it with: `hip-extension` or `flash-attn`
+    /// Recipe to build it with: `hip-extension`, `flash-attn`, or one in `matrices/recipes`
     #[arg(long, value_name = "NAME")]
     recipe: Option<String>,
     /// Set the version of a project whose files do not state it: `version=1.2`
@@ -62,6 +66,7 @@ fn ended(args: &Args, shell: &Shell) -> Result<Exit, Exit> {
     let request = StarterRequest {
         distribution: args.distribution.clone(),
         recipe: args.recipe.clone(),
+        own_recipe: own_recipe(args.recipe.as_deref(), shell)?,
         version: args.set.clone(),
     };
     let starter =
@@ -109,6 +114,21 @@ fn ended(args: &Args, shell: &Shell) -> Result<Exit, Exit> {
 fn machine(shell: &Shell, error: sys::FileError) -> Exit {
     shell.report(&[error.into()]);
     Exit::Machine
+}
+
+/// Returns the recipe of this name in the user's directory of recipes, if there is one.
+fn own_recipe(name: Option<&str>, shell: &Shell) -> Result<Option<Arc<RecipeDocument>>, Exit> {
+    let Some(name) = name.filter(|name| sys::exists(&shell.directories.recipe_path(name))) else {
+        return Ok(None);
+    };
+    let (recipes, _) = shell
+        .directories
+        .load_recipes()
+        .map_err(|errors| fail(shell, &errors))?;
+    recipes
+        .whole(name)
+        .transpose()
+        .map_err(|fault| shell.report(&[fault]))
 }
 
 /// Reads the files that describe a Python project, if the directory has them.

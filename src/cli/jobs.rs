@@ -25,7 +25,8 @@ pub(super) fn select_jobs(
     sink: &mut Sink,
 ) -> Result<JobSelection, Exit> {
     let options = load::workspace_options(shell, compat);
-    unwrap_or_report(JobSelection::load(arguments, &options), shell, sink)
+    let loaded = JobSelection::load(arguments, &options).map(load::without_idle_values);
+    unwrap_or_report(loaded, shell, sink)
 }
 
 /// Selects jobs like [`select_jobs`], for a command whose first word may be a misspelled subcommand.
@@ -40,7 +41,7 @@ pub(super) fn select_jobs_of_group(
     sink: &mut Sink,
 ) -> Result<JobSelection, Exit> {
     let options = load::workspace_options(shell, compat);
-    let loaded = JobSelection::load(arguments, &options);
+    let loaded = JobSelection::load(arguments, &options).map(load::without_idle_values);
     if let Err(errors) = &loaded
         && let Some(word) = arguments.first().filter(|word| !is_job_file(word))
         && errors
@@ -58,7 +59,7 @@ pub(super) fn select_jobs_of_group(
 /// Whether an error says that no job has this name.
 fn is_unknown_job(error: &Diagnostic, name: &str) -> bool {
     let mut labels = error.labels.iter();
-    error.code.id == codes::UNKNOWN_JOB.id
+    error.code.id == codes::UNKNOWN_SELECTION.id
         && labels.any(|label| matches!(&label.location, Location::Argument(text) if text == name))
 }
 

@@ -167,6 +167,15 @@ pub(super) fn plan(
     collected(workspace.plan(inputs), sink)
 }
 
+/// Drops the warnings about values of axes that no job has: only `check` and `plan` report them, not
+/// the commands that use the jobs.
+pub(super) fn without_idle_values<T>(
+    (value, mut warnings): (T, Vec<Diagnostic>),
+) -> (T, Vec<Diagnostic>) {
+    warnings.retain(|warning| warning.code.id != codes::VALUE_WITHOUT_JOB.id);
+    (value, warnings)
+}
+
 /// Moves the warnings about a value, or the errors without one, to the sink.
 ///
 /// # Errors

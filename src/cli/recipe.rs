@@ -167,8 +167,13 @@ fn create(args: &NewArgs, shell: &Shell) -> Exit {
         return Exit::Machine;
     }
     shell.say(&format!("wrote {}", path.display()));
+    let directory = shell.directories.named_recipes();
+    let option = directory.map_or_else(String::new, |directory| {
+        format!(" --recipes {}", shell_quoted(directory))
+    });
     shell.say(&format!(
-        "next: edit it, then `rock-matrix check {}`; a matrix file uses it with `recipe: {}`",
+        "next: edit it, then `rock-matrix check {}`; `rock-matrix init --recipe {}{option}` writes \
+         a matrix file that uses it",
         shell_quoted(&path),
         args.name
     ));

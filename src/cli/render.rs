@@ -20,7 +20,7 @@ use delivery::deliver;
 pub(super) use delivery::{compare, write};
 use options::Options;
 pub(super) use options::name_and_value;
-pub(super) use workflow::sources;
+pub(super) use workflow::{sources, warn_of_outdated};
 
 /// Name and version of this program in rendered files.
 pub(super) const GENERATOR: &str = concat!("rock-matrix ", env!("CARGO_PKG_VERSION"));

@@ -746,7 +746,7 @@ fn one_combination_is_that_of_an_issue_or_what_the_values_choose() {
     ] {
         let said = plan(&[("TORCH", hostile)]).unwrap_err();
         assert!(
-            said.contains("P017 unknown-job]: no matrix file has torch `"),
+            said.contains("P017 unknown-selection]: no matrix file has torch `"),
             "{hostile}: {said}"
         );
         assert!(!project.has("canary") && !project.has("x"), "{hostile}");
@@ -793,12 +793,12 @@ fn only_the_jobs_with_the_values_that_are_named_are_planned() {
     // P017
     let refused = |only: &str| project.run(&["plan", "--only", only]).exits(2).stderr;
     insta::assert_snapshot!(refused("torhc=2.9.1"), @r"
-    error[P017 unknown-job]: no matrix file has an axis `torhc`; did you mean `torch`?
+    error[P017 unknown-selection]: no matrix file has an axis `torhc`; did you mean `torch`?
     --> argument `--only torhc=2.9.1`
     help: name one of backend, flash-attn, gfx, python, rocm, torch
     ");
     insta::assert_snapshot!(refused("backend=cuda"), @r"
-    error[P017 unknown-job]: no matrix file has backend `cuda`
+    error[P017 unknown-selection]: no matrix file has backend `cuda`
     --> argument `--only backend=cuda`
     help: name one of ck, triton
     ");

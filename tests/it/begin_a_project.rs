@@ -137,7 +137,7 @@ fn init_says_what_it_cannot_start_from() {
         .stderr;
     insta::assert_snapshot!(said, @r"
     error[P090 no-starter]: there is no starter matrix for the recipe `torch`
-    help: pass `--recipe hip-extension` or `--recipe flash-attn`
+    help: pass `--recipe hip-extension`, `--recipe flash-attn` or the name of a recipe of yours in `matrices/recipes`
     ");
 }
 

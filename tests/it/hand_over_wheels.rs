@@ -620,8 +620,9 @@ fn a_plan_with_more_jobs_than_the_workflow_has_outputs_for_fails() {
     let (code, stdout, stderr) = run(&toy, &words("1"), &[]);
     assert_eq!((code, stdout.as_str()), (1, ""));
     insta::assert_snapshot!(stderr, @r"
-    error[P047 more-matrices]: the plan has 2 jobs, and the workflow has outputs for 1
-    help: render the workflow again with `rock-matrix render workflow`
+    error[P047 more-jobs]: the plan has 2 jobs, and the workflow has outputs for 1
+     = note: the second line of the workflow has the command that writes it
+    help: render the workflow again, with `rock-matrix render workflow --out .github/workflows/FILE`, and commit it
     ");
     assert_eq!(run(&toy, &words("2"), &[]).0, 0);
 }

@@ -170,7 +170,7 @@ fn a_job_that_is_not_in_the_plan_is_named_with_the_nearest() {
         .exits(2)
         .stderr;
     assert!(
-        said.starts_with("error[P017 unknown-job]: no job is called `no-such-job`"),
+        said.starts_with("error[P017 unknown-selection]: no job is called `no-such-job`"),
         "{said}"
     );
 }

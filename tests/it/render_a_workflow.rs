@@ -1000,7 +1000,7 @@ fn more_matrices_than_the_workflow_has_jobs_for_fail_the_plan() {
     let said = project.run(&plan("1")).exits(1);
     assert!(
         said.stderr
-            .contains("error[P047 more-matrices]: the plan has 2 matrices"),
+            .contains("error[P047 more-jobs]: the plan has 2 matrices"),
         "{}",
         said.stderr
     );

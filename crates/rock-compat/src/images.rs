@@ -87,6 +87,9 @@ impl ImageTag<'_> {
     }
 }
 
+/// The repository of images with torch, unless a matrix file names another.
+pub(super) const TORCH_REPOSITORY: &str = "rocm/pytorch";
+
 /// The registry of image names without one. References for Podman name it, because Debian's
 /// Podman has no default registry.
 const DOCKER_HUB: &str = "docker.io/";
@@ -215,10 +218,30 @@ impl Compat {
         row.glibc.parse().ok()
     }
 
-    /// Returns whether an image has this torch version with this ROCm minor version.
-    pub(super) fn torch_is_in_an_image(&self, torch: &Version, rocm: &RocmVersion) -> bool {
-        self.all_images()
-            .any(|image| image.torch == torch && image.rocm.minor() == rocm.minor())
+    /// Returns the image with this torch, and this Python version if it is given, whose ROCm version
+    /// is nearest to the wanted one and known to the compatibility data: a matrix with this ROCm
+    /// version passes [`Self::torch_image_support`].
+    pub(super) fn nearest_image(
+        &self,
+        repository: &str,
+        torch: &Version,
+        rocm: &RocmVersion,
+        python: Option<PythonVersion>,
+    ) -> Option<ImageTag<'_>> {
+        let wanted = rocm.parts();
+        self.images(repository)
+            .filter(|image| {
+                image.has(image.rocm, Some(torch), python) && self.has_rocm(image.rocm)
+            })
+            .min_by_key(|image| {
+                let [major, minor, patch, _] = image.rocm.parts();
+                (
+                    major.abs_diff(wanted[0]),
+                    minor.abs_diff(wanted[1]),
+                    !image.has_rocm(rocm),
+                    patch.abs_diff(wanted[2]),
+                )
+            })
     }
 
     /// Returns the three tags that are nearest to the wanted versions.

@@ -2,7 +2,7 @@
 
 use super::Compat;
 use super::compat::join_with_and;
-use super::images::without_docker_hub;
+use super::images::{TORCH_REPOSITORY, without_docker_hub};
 use rock_names::{PackageVersion, PythonVersion, RocmVersion, Version};
 
 /// Whether a combination of versions is supported, with the row that says so.
@@ -36,6 +36,16 @@ impl Compat {
     /// of a minor version (`7.1`) is used for its patch versions (`7.1.1`), except those with an
     /// index (`6.2.4`).
     pub fn torch_rocm_support(&self, torch: &Version, rocm: &RocmVersion) -> Support {
+        self.torch_index_support(TORCH_REPOSITORY, torch, rocm)
+    }
+
+    /// Returns the answer of [`Self::torch_rocm_support`], with a hint about images of a repository.
+    pub fn torch_index_support(
+        &self,
+        repository: &str,
+        torch: &Version,
+        rocm: &RocmVersion,
+    ) -> Support {
         let Some(row) = self.torch(torch) else {
             return self.unknown_torch(torch);
         };
@@ -63,15 +73,34 @@ impl Compat {
                 join_with_and(&row.rocm_index)
             ),
             hint: nearest_rocm(listed, rocm).map_or_else(String::new, |near| {
-                let other = if self.torch_is_in_an_image(torch, rocm) {
-                    ", or `torch-from: image`: an image has both"
-                } else {
-                    ", or another source of torch (`torch-from: image` or `amd-index`)"
-                };
+                let other = self.other_source_of_torch(repository, torch, rocm);
                 format!("use ROCm {near}{other}")
             }),
             source: self.cite("torch.yaml", &format!("torch {}", row.torch), &row.origin),
         })
+    }
+
+    /// Returns the part of a hint that names another value of `torch-from`: an image with this torch
+    /// and ROCm version or a patch version of it, otherwise AMD's index.
+    fn other_source_of_torch(
+        &self,
+        repository: &str,
+        torch: &Version,
+        rocm: &RocmVersion,
+    ) -> String {
+        match self.nearest_image(repository, torch, rocm, None) {
+            Some(image) if image.has_rocm(rocm) => {
+                ", or `torch-from: image`: an image has both".to_owned()
+            }
+            Some(image) if image.rocm.minor() == rocm.minor() => format!(
+                ", or `torch-from: image` with `rocm: [\"{}\"]`: an image has both",
+                image.rocm
+            ),
+            _ if self.torch_index("amd-index", torch, rocm).is_some() => {
+                ", or AMD's index (`torch-from: amd-index`)".to_owned()
+            }
+            _ => String::new(),
+        }
     }
 
     /// Returns whether a torch version has wheels for a Python version; free-threaded Pythons have a
@@ -134,7 +163,16 @@ impl Compat {
                 source: format!("images.yaml, tag {}", image.row.tag),
             },
             None => {
-                let near = self.nearest_tags(repository, rocm, Some(torch), python);
+                let hint = match self.nearest_image(repository, torch, rocm, python) {
+                    Some(image) => format!(
+                        "write `rocm: [\"{}\"]`: the image {} has this torch",
+                        image.rocm, image.row.tag
+                    ),
+                    None => {
+                        let near = self.nearest_tags(repository, rocm, Some(torch), python);
+                        format!("the nearest tags are {}", near.join(", "))
+                    }
+                };
                 let and_python = python
                     .map(|python| format!(" and Python {python}"))
                     .unwrap_or_default();
@@ -143,7 +181,7 @@ impl Compat {
                         "no image of {} contains torch {torch} with ROCm {rocm}{and_python}",
                         without_docker_hub(repository)
                     ),
-                    hint: format!("the nearest tags are {}", near.join(", ")),
+                    hint,
                     source: "images.yaml".to_owned(),
                 })
             }
@@ -248,7 +286,7 @@ impl Compat {
     }
 
     /// Returns whether the table `rocm` or `torch` has a ROCm version.
-    fn has_rocm(&self, rocm: &RocmVersion) -> bool {
+    pub(super) fn has_rocm(&self, rocm: &RocmVersion) -> bool {
         self.parsed().rocm.contains(rocm)
     }
 
@@ -377,6 +415,41 @@ mod tests {
                 .starts_with("use ROCm 6.1"),
             "the first one after it"
         );
+    }
+
+    /// The ROCm version in a hint about images is one that the planner accepts.
+    #[test]
+    fn hints_about_images_name_rocm_versions_of_images() {
+        let hint = |torch: &str, rocm: &str| unsupported_reason(torch_rocm(torch, rocm)).hint;
+        let by_image = |torch: &str, rocm: &str| {
+            Compat::embedded().torch_image_support(
+                "docker.io/rocm/pytorch",
+                &torch.parse().unwrap(),
+                &rocm.parse().unwrap(),
+                None,
+            )
+        };
+        assert_eq!(
+            hint("2.8", "7.0"),
+            "use ROCm 6.4, or `torch-from: image` with `rocm: [\"7.0.2\"]`: an image has both"
+        );
+        assert!(!is_supported(&by_image("2.8", "7.0")));
+        assert!(is_supported(&by_image("2.8", "7.0.2")));
+        assert_eq!(
+            hint("2.9.1", "7.2"),
+            "use ROCm 6.4, or `torch-from: image`: an image has both"
+        );
+        assert!(is_supported(&by_image("2.9.1", "7.2")));
+        assert_eq!(
+            hint("2.6.0", "6.2"),
+            "use ROCm 6.2.4, or AMD's index (`torch-from: amd-index`)"
+        );
+        assert_eq!(
+            unsupported_reason(by_image("2.6.0", "6.4")).hint,
+            "write `rocm: [\"6.4.1\"]`: the image rocm6.4.1_ubuntu22.04_py3.10_pytorch_release_2.6.0 \
+             has this torch"
+        );
+        assert!(is_supported(&by_image("2.6.0", "6.4.1")));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::{JobView, Plan};
 use rock_compat::Compat;
 use rock_diagnostic::nearest::{nearest, with_nearest};
 use rock_diagnostic::{Diagnostic, Diagnostics, Location};
+use rock_names::Version;
 
 /// The name of a job's GPU targets, which need not be an axis.
 const GFX: &str = "gfx";
@@ -151,7 +152,7 @@ fn unknown_axis(plan: &Plan, entry: &FilterEntry) -> Diagnostic {
     let axes = axes(plan);
     let message = format!("no matrix file has an axis `{axis}`");
     let message = with_nearest(message, nearest(axis, axes.iter().map(String::as_str)));
-    Diagnostic::new(&codes::UNKNOWN_JOB, message)
+    Diagnostic::new(&codes::UNKNOWN_SELECTION, message)
         .at(Location::Argument(format!("--only {axis}={text}")), "")
         .help(format!("name one of {}", join(&axes)))
 }
@@ -175,12 +176,17 @@ fn unknown_value(
         Some(argument) => format!("`{argument}` does not list {axis} `{value}`"),
         None => format!("no matrix file has {axis} `{value}`"),
     };
-    let help = if known.is_empty() {
+    let other_axis = value
+        .split_once('=')
+        .filter(|(other, _)| known_values(plan, other).is_some());
+    let help = if other_axis.is_some() {
+        format!("repeat `--only` for each axis: `--only {value}`")
+    } else if known.is_empty() {
         format!("leave it out: no job has a value of {axis}")
     } else {
         format!("name one of {}", join(known))
     };
-    let error = Diagnostic::new(&codes::UNKNOWN_JOB, message)
+    let error = Diagnostic::new(&codes::UNKNOWN_SELECTION, message)
         .at(Location::Argument(format!("--only {axis}={text}")), "")
         .help(help);
     Some(match replacement {
@@ -248,10 +254,9 @@ fn axes(plan: &Plan) -> BTreeSet<String> {
         .collect()
 }
 
+/// Joins words with commas, versions after other words and in their order.
 fn join(words: &BTreeSet<String>) -> String {
-    words
-        .iter()
-        .map(String::as_str)
-        .collect::<Vec<_>>()
-        .join(", ")
+    let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
+    words.sort_by_cached_key(|word| word.parse::<Version>().ok());
+    words.join(", ")
 }

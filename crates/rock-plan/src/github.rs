@@ -69,8 +69,12 @@ impl GithubPlan {
         } else {
             return Ok(());
         };
-        Err(Diagnostic::new(&codes::MORE_MATRICES, message)
-            .help("render the workflow again with `rock-matrix render workflow`"))
+        Err(Diagnostic::new(&codes::MORE_JOBS, message)
+            .note("the second line of the workflow has the command that writes it")
+            .help(
+                "render the workflow again, with `rock-matrix render workflow --out \
+                 .github/workflows/FILE`, and commit it",
+            ))
     }
 
     /// Returns the outputs of a workflow's job that plans: `count`, `has_jobs`, `shards`, `slim`, a
@@ -123,7 +127,7 @@ pub fn github(plan: &Plan, sink: &mut Sink) -> Option<GithubPlan> {
             "one matrix has {largest} test jobs, but GitHub runs at most {JOBS_PER_MATRIX} jobs of \
              a matrix"
         );
-        let fault = Diagnostic::new(&codes::MORE_MATRICES, message);
+        let fault = Diagnostic::new(&codes::MORE_JOBS, message);
         sink.push(fault.help(
             "test fewer families, or reduce the number of jobs per matrix with `--max-jobs`",
         ));

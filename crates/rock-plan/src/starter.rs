@@ -7,13 +7,17 @@
 //! **Invariant:** versions of torch, ROCm and flash-attn come from the compatibility data; this
 //! module reads and writes no files.
 
+mod own_recipe;
+
 use std::fmt;
+use std::sync::Arc;
 
 use itertools::Itertools as _;
 use regex::Regex;
 use serde::Serialize;
 
 use crate::codes::plan as codes;
+use crate::config::recipe::RecipeDocument;
 use crate::template::{TemplateError, render};
 use rock_compat::rows::{Confidence, TorchRow};
 use rock_compat::{Compat, ImportQuery, Support};
@@ -229,6 +233,8 @@ pub struct StarterRequest {
     pub distribution: Option<DistributionName>,
     /// The recipe to build it with.
     pub recipe: Option<String>,
+    /// The recipe of this name, if the user wrote it.
+    pub own_recipe: Option<Arc<RecipeDocument>>,
     /// The project's version.
     pub version: Option<String>,
 }
@@ -259,6 +265,9 @@ pub fn choose(
     request: &StarterRequest,
     compat: &Compat,
 ) -> Result<StarterMatrix, Diagnostic> {
+    if let Some(recipe) = &request.own_recipe {
+        return own_recipe::own_recipe_starter(files, request, recipe, compat);
+    }
     let fault = |message: String| Diagnostic::new(&codes::NO_STARTER, message);
     let distribution = request
         .distribution
@@ -302,7 +311,8 @@ pub fn choose(
             "there is no starter matrix for the recipe `{recipe}`"
         ))
         .help(format!(
-            "pass `--recipe {PROJECT_RECIPE}` or `--recipe {FLASH_ATTN}`"
+            "pass `--recipe {PROJECT_RECIPE}`, `--recipe {FLASH_ATTN}` or the name of a recipe of \
+             yours in `matrices/recipes`"
         )));
     }
     if !files.is_project() {
@@ -316,18 +326,9 @@ pub fn choose(
         name: request.distribution.clone(),
         version: request.version.clone(),
     };
-    let project = files.project(&overrides).map_err(|error| {
-        let help = match &error {
-            ProjectError::Syntax(_) => "fix the file".to_owned(),
-            ProjectError::NoName | ProjectError::BadName(_) => {
-                "pass it with `--distribution NAME`".to_owned()
-            }
-            ProjectError::NoVersion(_) | ProjectError::BadVersion(_) => {
-                "pass it with `--set version=VERSION`, such as `--set version=1.2`".to_owned()
-            }
-        };
-        fault(error.to_string()).help(help)
-    })?;
+    let project = files
+        .project(&overrides)
+        .map_err(|error| project_fault(&error))?;
     let with_torch = if project.needs_torch {
         ", against torch, because its build needs it"
     } else {
@@ -344,6 +345,18 @@ pub fn choose(
             project.version,
         ),
     })
+}
+
+/// Returns the diagnostic for an error in the project of a directory.
+fn project_fault(error: &ProjectError) -> Diagnostic {
+    let help = match error {
+        ProjectError::Syntax(_) => "fix the file",
+        ProjectError::NoName | ProjectError::BadName(_) => "pass it with `--distribution NAME`",
+        ProjectError::NoVersion(_) | ProjectError::BadVersion(_) => {
+            "pass it with `--set version=VERSION`, such as `--set version=1.2`"
+        }
+    };
+    Diagnostic::new(&codes::NO_STARTER, error.to_string()).help(help)
 }
 
 /// Values of a starter matrix that come from the compatibility data.
@@ -397,6 +410,16 @@ pub enum StarterError {
     Template(#[from] TemplateError),
 }
 
+impl StarterError {
+    /// Returns the error for a project that no torch with ROCm wheels fits.
+    fn no_pair(project: &PythonProject) -> Self {
+        match &project.python {
+            Some(python) => Self::NoPython(python.to_string()),
+            None => Self::NoTorch,
+        }
+    }
+}
+
 /// Returns the matrix file for a project.
 ///
 /// # Errors
@@ -404,10 +427,7 @@ pub enum StarterError {
 fn project_matrix(project: &PythonProject, compat: &Compat) -> Result<String, StarterError> {
     let values = pairs(compat, project.python.as_ref())
         .next()
-        .ok_or_else(|| match &project.python {
-            Some(python) => StarterError::NoPython(python.to_string()),
-            None => StarterError::NoTorch,
-        })?;
+        .ok_or_else(|| StarterError::no_pair(project))?;
     let view = ProjectView {
         name: project.name.normalized(),
         version: project.version.to_string(),

@@ -52,38 +52,12 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     let compat = load::compat(shell)?;
     let mut workspace = load::workspace(shell, compat, &args.files, sink)?;
     load::refuse_overwriting_input(shell, args.out.as_deref(), workspace.paths())?;
-    let mut files = args.files.clone();
-    if files.is_empty() {
-        files = without_windows(&mut workspace, sink);
-    }
-    let plan = load::plan(&workspace, &PlanInputs::default(), sink)?;
-    let text = |path: &Path| path.display().to_string();
-    let files: Vec<String> = files.iter().map(|path| text(path)).collect();
     let out = args
         .out
         .clone()
         .unwrap_or_else(|| PathBuf::from(DEFAULT_OUT));
-    let (name, directories) = (text(&out), &shell.directories);
-    let (facts, recipes) = (
-        directories.named_compat().map(text),
-        directories.named_recipes().map(text),
-    );
-    let (compat_overlay, recipe_overlay) = (
-        directories.compat_overlay().map(text),
-        directories.recipe_overlay().map(text),
-    );
-    let sources = sources(&plan, workspace.matrices(), compat);
-    let words = render::WorkflowOverrides {
-        sources: &sources,
-        generator: GENERATOR,
-        files: &files,
-        out: &name,
-        compat: facts.as_deref(),
-        recipes: recipes.as_deref(),
-        compat_overlay: compat_overlay.as_deref(),
-        recipe_overlay: recipe_overlay.as_deref(),
-    };
-    let rendered = render::workflow(&plan, compat, &words, sink).ok_or(Exit::Fault)?;
+    let name = out.display().to_string();
+    let rendered = rendered_text(&mut workspace, &args.files, &name, compat, shell, sink)?;
     if args.out.is_none() && !args.check {
         return Ok(shell.print_data(&rendered));
     }
@@ -109,6 +83,86 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     } else {
         write(&out, present, &rendered, shell)
     }
+}
+
+/// Returns the workflow for the files of a workspace, which `files` names if they are not those of
+/// `matrices/`. `out` is the path in its header.
+///
+/// # Errors
+/// The exit code of the command; the errors are in the sink.
+fn rendered_text(
+    workspace: &mut Workspace<'_>,
+    files: &[PathBuf],
+    out: &str,
+    compat: &Compat,
+    shell: &Shell,
+    sink: &mut Sink,
+) -> Result<String, Exit> {
+    let mut files = files.to_vec();
+    if files.is_empty() {
+        files = without_windows(workspace, sink);
+    }
+    let planned = workspace.plan(&PlanInputs::default());
+    let plan = load::collected(planned.map(load::without_idle_values), sink)?;
+    let text = |path: &Path| path.display().to_string();
+    let files: Vec<String> = files.iter().map(|path| text(path)).collect();
+    let directories = &shell.directories;
+    let (facts, recipes) = (
+        directories.named_compat().map(text),
+        directories.named_recipes().map(text),
+    );
+    let (compat_overlay, recipe_overlay) = (
+        directories.compat_overlay().map(text),
+        directories.recipe_overlay().map(text),
+    );
+    let sources = sources(&plan, workspace.matrices(), compat);
+    let words = render::WorkflowOverrides {
+        sources: &sources,
+        generator: GENERATOR,
+        files: &files,
+        out,
+        compat: facts.as_deref(),
+        recipes: recipes.as_deref(),
+        compat_overlay: compat_overlay.as_deref(),
+        recipe_overlay: recipe_overlay.as_deref(),
+    };
+    render::workflow(&plan, compat, &words, sink).ok_or(Exit::Fault)
+}
+
+/// Warns about workflows of the working directory that were rendered from all files in `matrices/`
+/// and differ from what would be rendered now, apart from the version of the program.
+pub(in crate::cli) fn warn_of_outdated(compat: &Compat, shell: &Shell, sink: &mut Sink) {
+    let directory = Path::new(".github/workflows");
+    for path in sys::files_with_extension(directory, &["yml", "yaml"]).unwrap_or_default() {
+        let Ok(present) = sys::read_text(&path, MAX_WORKFLOW_BYTES) else {
+            continue;
+        };
+        let name = path.display().to_string();
+        let command = format!("rock-matrix render workflow --out {name}");
+        let header = present.lines().nth(1);
+        if present.starts_with(render::FIRST_WORDS)
+            && header.and_then(|line| line.split('`').nth(1)) == Some(command.as_str())
+            && let Some(rendered) = rendered_by_default(&name, compat, shell)
+            && without_first_line(&present) != without_first_line(&rendered)
+        {
+            let message = format!("`{name}` does not match the matrix files");
+            sink.push(
+                Diagnostic::new(&codes::OUTDATED_WORKFLOW, message)
+                    .help(format!("render it again with `{command}`, and commit it")),
+            );
+        }
+    }
+}
+
+/// Returns the workflow for the files in `matrices/`; `None` if it cannot be rendered.
+fn rendered_by_default(out: &str, compat: &Compat, shell: &Shell) -> Option<String> {
+    let mut sink = Sink::new();
+    let mut workspace = load::workspace(shell, compat, &[], &mut sink).ok()?;
+    rendered_text(&mut workspace, &[], out, compat, shell, &mut sink).ok()
+}
+
+fn without_first_line(text: &str) -> &str {
+    text.split_once('\n').map_or("", |(_, rest)| rest)
 }
 
 /// Returns the files and directories below the working directory that the jobs copy: the `path:`

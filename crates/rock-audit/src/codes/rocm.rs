@@ -102,7 +102,7 @@ pub const NEEDED_BY_PATH: Code = Code::error(
 pub const GFX_NOT_AS_EXPECTED: Code = Code::error(
     "R120",
     "gfx-not-as-expected",
-    "The gfx targets of the wheel's code objects differ from those in the plan, in `wheel check --expect`, or in `--require` or `--exact` of `wheel gfx`. Nothing runs on GPUs of a missing target; an extra target was not requested.\n\nCheck the variables from which the build takes its targets, such as `PYTORCH_ROCM_ARCH`. `rock-matrix wheel gfx` lists the targets that were compiled.",
+    "The gfx targets of the wheel's code objects differ from those in the plan, in `wheel check --expect`, or in `--require` or `--exact` of `wheel gfx`. Nothing runs on GPUs of a missing target; an extra target was not requested.\n\nCheck the variables from which the build takes its targets, such as `PYTORCH_ROCM_ARCH`. `rock-matrix wheel gfx` lists the targets that were compiled. A project without code for a GPU needs a recipe whose backend has `device-code: false`: `backends: {default: {device-code: false}}`.",
 );
 /// Libraries with different gfx targets.
 pub const GFX_SETS_DIFFER: Code = Code::warning(

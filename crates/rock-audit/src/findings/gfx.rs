@@ -220,10 +220,15 @@ pub fn unexpected_targets(
             Some(promised) => {
                 findings.extend(difference(&expected, promised, promised).map(on_wheel));
             }
-            None if holds_none && !expected.is_empty() => findings.push(on_wheel(format!(
-                "there is no code for a GPU, but code for {} is expected",
-                list(&expected)
-            ))),
+            None if holds_none && !expected.is_empty() => {
+                let message = format!(
+                    "there is no code for a GPU, but code for {} is expected",
+                    list(&expected)
+                );
+                findings.push(on_wheel(message).help(
+                    "if the project has none, set `device-code: false` for the backend of its recipe",
+                ));
+            }
             None => {}
         }
         return findings;

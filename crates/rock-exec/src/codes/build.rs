@@ -161,7 +161,7 @@ pub const OUT_FOLDER: Code = Code::error(
 pub const WHEEL_REFUSED: Code = Code::error(
     "B072",
     "wheel-refused",
-    "The wheel was built but failed one of the recipe's checks, so it is not copied to the output directory.",
+    "The wheel was built but failed one of the recipe's checks, so it is not copied to the output directory.\n\nThe errors above this one name the problems. The checks are under `gates` of the recipe; `rock-matrix recipe new` writes a recipe of yours, in which you can change them. For a wheel without code for a GPU (R120), set `device-code: false` for the backend in the recipe.",
 );
 /// Signal handlers that cannot be installed.
 pub const NO_SIGNALS: Code = Code::error(

@@ -20,7 +20,7 @@ pub const ALL: &[&Code] = &[
     &EMPTY_PLAN,
     &UNKNOWN_RECIPE,
     &UNKNOWN_BACKEND,
-    &UNKNOWN_JOB,
+    &UNKNOWN_SELECTION,
     &BAD_PLAN_FILE,
     &OUTPUT_TOO_LARGE,
     &COLLIDING_IDS,
@@ -32,7 +32,7 @@ pub const ALL: &[&Code] = &[
     &BAD_JOB_VARIABLE,
     &BAD_RUN_FILE,
     &HOST_WITHOUT_ROCM,
-    &MORE_MATRICES,
+    &MORE_JOBS,
     &FAMILY_NOT_SUPPORTED,
     &JOB_DOES_NOT_FIT,
     &CACHES_EXCEED_LIMIT,
@@ -60,7 +60,7 @@ pub const TORCH_WITHOUT_PYTHON: Code = Code::note(
 pub const TORCH_NOT_IN_IMAGE: Code = Code::note(
     "P003",
     "torch-not-in-image",
-    "With `torch-from: image` the torch inside the container image is used, and no image in the table contains this torch with this ROCm.\n\n`rock-matrix compat list images` shows the tags. Choose one of them, or set `torch-from: pytorch-index`.",
+    "With `torch-from: image` the torch inside the container image is used, and no image in the table contains this torch with this ROCm. Versions are compared as written: an image of ROCm 6.4.1 is not one of 6.4.\n\n`rock-matrix compat list images` shows the tags. Write the ROCm version of one of them, or set `torch-from: pytorch-index`.",
 );
 /// A backend that this version of the package does not have.
 pub const BACKEND_NOT_IN_VERSION: Code = Code::note(
@@ -161,10 +161,10 @@ pub const UNKNOWN_BACKEND: Code = Code::error(
     "unknown-backend",
     "The `backend` axis has a value that is not a backend of the recipe.",
 );
-/// An unknown job.
-pub const UNKNOWN_JOB: Code = Code::error(
+/// An unknown job, axis or value.
+pub const UNKNOWN_SELECTION: Code = Code::error(
     "P017",
-    "unknown-job",
+    "unknown-selection",
     "No job of the plan has this ID or wheel name, or several jobs begin with this text; or no \
      matrix file has the axis or value in `plan --only`.\n\n`rock-matrix plan` lists the wheels of \
      the jobs, and `rock-matrix plan --format ids` their IDs. If `--axis` or `--gfx` replaces the \
@@ -251,13 +251,16 @@ pub const HOST_WITHOUT_ROCM: Code = Code::error(
      `/opt/rocm`, otherwise the only one in `/opt`, otherwise the version that `hipconfig \
      --version` prints. This machine has none, or has several and none of them is selected.",
 );
-/// A plan with more matrices or legs than the workflow that runs it.
-pub const MORE_MATRICES: Code = Code::error(
+/// A plan with more jobs or matrices than the workflow that runs it.
+pub const MORE_JOBS: Code = Code::error(
     "P047",
-    "more-matrices",
-    "A rendered workflow has a job for each matrix, and an output for each job, of the plan that \
-     it was rendered for. The current plan has more, so some jobs would not run or could not report \
-     their wheels.\n\nRender the workflow again with `rock-matrix render workflow`.",
+    "more-jobs",
+    "A rendered workflow has a job for each GitHub matrix of the plan that it was rendered for, and \
+     an output for each job of that plan. The current plan has more, because the matrix files or \
+     the compatibility data changed, so some jobs would not run or could not report their \
+     wheels.\n\nRender the workflow again and commit it: `rock-matrix render workflow --out \
+     .github/workflows/FILE`. The second line of the workflow has the whole command; with \
+     `--check` it shows the differences.",
 );
 /// Families that cannot be built with an axis value.
 pub const FAMILY_NOT_SUPPORTED: Code = Code::note(
@@ -303,7 +306,7 @@ pub const IMPORT_UNTRIED: Code = Code::note(
 pub const NO_STARTER: Code = Code::error(
     "P090",
     "no-starter",
-    "`rock-matrix init` cannot write a matrix file for this request. It can write one for the Python project in a directory, or for flash-attn with Triton kernels. The name and version of the project are read from `pyproject.toml`, `setup.cfg` or `setup.py` without running them.\n\nIf the version is computed during the build, from tags for example, pass it with `--set version=1.2`; pass a name with `--distribution`. Matrix files for the other recipes are under `matrices/` in this program's repository.",
+    "`rock-matrix init` cannot write a matrix file for this request. It can write one for the Python project in a directory, for flash-attn with Triton kernels, or for a recipe of yours in `matrices/recipes` or `--recipes`. The name and version of the project are read from `pyproject.toml`, `setup.cfg` or `setup.py` without running them.\n\nIf the version is computed during the build, from tags for example, pass it with `--set version=1.2`; pass a name with `--distribution`. Matrix files for the other recipes are under `matrices/` in this program's repository.",
 );
 /// An axis whose values cannot share a wheel.
 pub const CANNOT_COLLAPSE: Code = Code::error(

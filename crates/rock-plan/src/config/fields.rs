@@ -116,7 +116,7 @@ pub(super) const MATRIX: RecordShape = RecordShape {
         optional(
             "gfx",
             TEXTS,
-            "[gfx90a, gfx942, gfx1030, gfx1100]",
+            DEFAULT_GFX,
             "The GPU targets to build for: targets (`gfx942`), families (`gfx110X-all`), or \
              `[host]` for those of this machine in local builds. Targets that a version, a ROCm or \
              the torch wheels do not support are dropped and reported.",
@@ -304,6 +304,9 @@ pub(super) const OVERRIDES: RecordShape = RecordShape {
         ),
     ],
 };
+
+/// The targets of a matrix file without `gfx`.
+pub(super) const DEFAULT_GFX: &str = "[gfx90a, gfx942, gfx1030, gfx1100]";
 
 /// The image as a mapping.
 pub(super) const IMAGE: RecordShape = RecordShape {

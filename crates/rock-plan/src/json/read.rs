@@ -1,5 +1,8 @@
 //! Reads a saved plan.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use super::{ExcludedDocument, JobDocument, MatrixDocument, PlanDocument, VERSION, check, field};
 use crate::codes::plan as codes;
 use crate::config::{
@@ -9,11 +12,29 @@ use crate::config::{
 };
 use crate::job::indexes_for;
 use crate::{BuildEstimate, DroppedGfx, Job, JobSettings, LeftOut, SavedPlan};
-use rock_diagnostic::{Diagnostic, Sink, SourceText};
+use rock_diagnostic::{Diagnostic, Location, Sink, SourceText, shell_quoted};
 
 /// Reads the jobs of a saved plan. Reports an error if the file is not a plan of this version.
 pub fn read_json(source: &SourceText, sink: &mut Sink) -> Option<Vec<Job>> {
     read_saved(source, sink).map(|saved| saved.jobs)
+}
+
+/// Returns the error for a matrix file in place of a saved plan: a YAML file that is not JSON.
+fn matrix_file_fault(source: &SourceText) -> Option<Diagnostic> {
+    let extension = Path::new(&*source.path).extension()?.to_str()?;
+    if !["yaml", "yml"].contains(&extension) || source.text.trim_start().starts_with('{') {
+        return None;
+    }
+    let message = format!("`{}` is a matrix file, not a saved plan", source.path);
+    Some(
+        Diagnostic::new(&codes::BAD_PLAN_FILE, message)
+            .at(Location::File(Arc::clone(&source.path)), "")
+            .help(format!(
+                "save its plan with `rock-matrix plan {} --format json --out plan.json`, and pass \
+                 `plan.json`",
+                shell_quoted(&*source.path)
+            )),
+    )
 }
 
 /// Reads a saved plan: its jobs, its exclusions, and the wheels that were already published when it
@@ -31,6 +52,10 @@ pub fn read_saved(source: &SourceText, sink: &mut Sink) -> Option<SavedPlan> {
     let document: PlanDocument = match serde_json::from_str(&source.text) {
         Ok(document) => document,
         Err(error) => {
+            if let Some(fault) = matrix_file_fault(source) {
+                sink.push(fault);
+                return None;
+            }
             let message = error.to_string();
             // The location is reported separately.
             let reason = message

@@ -104,9 +104,9 @@ fn torch_without_rocm(inputs: &RuleInputs<'_>) -> RuleResult {
     }
     let roles = [AxisRole::Torch, AxisRole::Rocm];
     CellRule::build(inputs.space, &roles, |values| {
-        let support = inputs
-            .compat
-            .torch_rocm_support(values.torch(), values.rocm());
+        let repository = &inputs.config.image.repository;
+        let (torch, rocm) = (values.torch(), values.rocm());
+        let support = inputs.compat.torch_index_support(repository, torch, rocm);
         inputs.finding(&codes::TORCH_WITHOUT_ROCM, support)
     })
 }

@@ -384,7 +384,7 @@ fn id_of_name<'k>(name: &str, known: &'k [(String, String)]) -> Result<&'k str, 
             )
         }
     };
-    Err(Diagnostic::new(&codes::UNKNOWN_JOB, message)
+    Err(Diagnostic::new(&codes::UNKNOWN_SELECTION, message)
         .at(Location::Argument(name.to_owned()), "")
         .help(help))
 }

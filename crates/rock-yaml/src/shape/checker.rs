@@ -28,6 +28,9 @@ pub fn check_record(node: &Node, record: &RecordShape, source: &SourceText, sink
     ShapeChecker { source, sink }.check_record(node, entries, record, ValueName::Record(record));
 }
 
+/// Plain scalars that people write in place of a list to have nothing in it.
+const NO_VALUE: [&str; 5] = ["none", "null", "no", "off", "false"];
+
 /// The state of a check.
 struct ShapeChecker<'a> {
     source: &'a SourceText,
@@ -192,6 +195,11 @@ impl ShapeChecker<'_> {
         let help = match (shape, &node.value) {
             (Shape::List(_), NodeValue::Scalar(scalar)) if scalar.text.contains(',') => {
                 format!("put the items in brackets: `[{}]`", truncated(&scalar.text))
+            }
+            (Shape::List(_), NodeValue::Scalar(scalar))
+                if scalar.plain && NO_VALUE.contains(&scalar.text.as_str()) =>
+            {
+                "write a list, or remove the line".into()
             }
             (Shape::List(_), NodeValue::Scalar(scalar)) => {
                 let quote = if scalar.plain { "" } else { "\"" };

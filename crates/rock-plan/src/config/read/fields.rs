@@ -5,6 +5,7 @@ use super::cells::KnownValues;
 use super::{ConfigReader, entries, explicit_locations, items, text, texts};
 use crate::codes::matrix as codes;
 use crate::codes::{plan, release};
+use crate::config::fields::DEFAULT_GFX;
 use crate::config::limits::{MOST_ENTRIES, MOST_GROUPS, MOST_LIBRARIES, MOST_PARALLEL};
 use crate::config::{
     Attest, DigestRule, DockerConfig, GfxSelection, GpuPolicy, GroupIds, HostValue, ImageConfig,
@@ -125,7 +126,9 @@ impl ConfigReader<'_> {
                 &codes::BAD_GFX,
                 gfx,
                 "`gfx` lists no targets",
-                "list the targets to build for, or remove the line",
+                format!(
+                    "list the targets to build for, or remove the line to build for {DEFAULT_GFX}"
+                ),
             );
         }
         let gfx = self.gfx(items(node, "gfx"));

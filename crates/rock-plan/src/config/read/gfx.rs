@@ -7,6 +7,7 @@ use indexmap::IndexSet;
 use super::ConfigReader;
 use crate::codes::matrix as codes;
 use crate::config::GfxSelection;
+use crate::config::fields::DEFAULT_GFX;
 use crate::config::limits::MOST_TARGETS;
 use rock_compat::{Compat, similar_gfx_names};
 use rock_diagnostic::{
@@ -148,6 +149,10 @@ impl ConfigReader<'_> {
                     .collect();
                 let near = similar_gfx_names(text, known.iter().map(String::as_str));
                 let help = match near.as_slice() {
+                    _ if text == "none" => format!(
+                        "remove the line to build for {DEFAULT_GFX}; for a wheel without code for \
+                         a GPU, set `device-code: false` for the backend of your own recipe"
+                    ),
                     [near] => format!("write `{near}`"),
                     [] if text == "host" => "`host` is only allowed in the `gfx` field, as the \
                         only entry".into(),

@@ -1,0 +1,117 @@
+//! The starter matrix for a recipe of the user.
+//!
+//! **Invariant:** the matrix file has every axis that the recipe requires, or there is none.
+
+use serde::Serialize;
+
+use super::{
+    ProjectFiles, ProjectOverrides, StarterError, StarterMatrix, StarterRequest, pairs,
+    project_fault,
+};
+use crate::codes::plan as codes;
+use crate::config::VersionFrom;
+use crate::config::recipe::RecipeDocument;
+use crate::template::render;
+use rock_compat::Compat;
+use rock_diagnostic::Diagnostic;
+
+/// Axes that the matrix file can have.
+const AXES: [&str; 4] = ["version", "python", "torch", "rocm"];
+
+#[derive(Serialize)]
+struct OwnRecipeView<'a> {
+    name: String,
+    recipe: &'a str,
+    version: Option<String>,
+    python: String,
+    torch: Option<String>,
+    rocm: String,
+    gfx: Vec<&'static str>,
+}
+
+/// Returns the starter for a recipe of the user. The distribution is the given one, that of the
+/// recipe or of the directory's project, otherwise the recipe's name.
+///
+/// # Errors
+/// If the recipe requires values that only its author knows, or if the name or the version is
+/// neither given nor in the project's files.
+pub(super) fn own_recipe_starter(
+    files: &ProjectFiles,
+    request: &StarterRequest,
+    recipe: &RecipeDocument,
+    compat: &Compat,
+) -> Result<StarterMatrix, Diagnostic> {
+    let fault = |message: String| Diagnostic::new(&codes::NO_STARTER, message);
+    let axes = recipe.requires.iter().map(String::as_str);
+    let unknown: Vec<&str> = axes
+        .filter(|axis| !AXES.contains(axis) && *axis != recipe.distribution)
+        .chain(recipe.required_vars.iter().map(String::as_str))
+        .collect();
+    if !unknown.is_empty() {
+        let message = format!(
+            "the recipe `{}` requires values for `{}`, which `init` does not know",
+            recipe.name,
+            unknown.join("`, `")
+        );
+        return Err(fault(message)
+            .help("write the matrix file yourself: `rock-matrix help matrix` shows an example"));
+    }
+    let of_recipe = || match recipe.distribution.as_str() {
+        "" if files.is_project() => None,
+        "" => Some(&recipe.name),
+        _ => Some(&recipe.distribution),
+    };
+    let name = match &request.distribution {
+        Some(name) => Some(name.clone()),
+        None => of_recipe().and_then(|name| name.parse().ok()),
+    };
+    let has_version = recipe.version_from == VersionFrom::Axis;
+    if has_version && request.version.is_none() && !files.is_project() {
+        let message = "there is no pyproject.toml or setup.py in this directory with a version";
+        return Err(fault(message.to_owned())
+            .help("pass it with `--set version=VERSION`, such as `--set version=1.2`"));
+    }
+    let overrides = ProjectOverrides {
+        name,
+        version: match (&request.version, has_version) {
+            // The version is not written.
+            (None, false) => Some("0".to_owned()),
+            (version, _) => version.clone(),
+        },
+    };
+    let project = files.project(&overrides).map_err(|error| project_fault(&error))?;
+    let starter_fault =
+        |error: StarterError| fault(error.to_string()).help("see `rock-matrix compat list torch`");
+    let values = pairs(compat, project.python.as_ref())
+        .next()
+        .ok_or_else(|| StarterError::no_pair(&project))
+        .map_err(starter_fault)?;
+    let needs_torch = project.needs_torch || recipe.requires.iter().any(|axis| axis == "torch");
+    let name = project.name.normalized();
+    let has_device_code = recipe
+        .profile(&name)
+        .backends
+        .first()
+        .is_none_or(|backend| backend.device_code);
+    let view = OwnRecipeView {
+        name: name.clone(),
+        recipe: &recipe.name,
+        version: has_version.then(|| project.version.to_string()),
+        python: values.python,
+        torch: needs_torch.then_some(values.torch),
+        rocm: values.rocm,
+        gfx: if has_device_code {
+            values.gfx
+        } else {
+            Vec::new()
+        },
+    };
+    let template = include_str!("../../templates/starter/own-recipe.yaml");
+    let matrix = render("own-recipe.yaml", template, &view)
+        .map_err(|error| starter_fault(error.into()))?;
+    Ok(StarterMatrix {
+        why: format!("{name} with the recipe {}, as requested", recipe.name),
+        distribution: name,
+        matrix,
+    })
+}
