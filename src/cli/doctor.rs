@@ -38,7 +38,12 @@ pub(super) struct Args {
     #[arg(long, value_name = "PATH", help_heading = "Builds")]
     python: Option<String>,
     /// Directory that torch is built in [default: the working directory]
-    #[arg(long, value_name = "PATH", help_heading = "Builds")]
+    #[arg(
+        long = "directory",
+        alias = "folder",
+        value_name = "DIR",
+        help_heading = "Builds"
+    )]
     folder: Option<String>,
     /// Version of ninja [default: that of ninja on PATH]
     #[arg(long, value_name = "VERSION", help_heading = "Builds")]

@@ -310,6 +310,11 @@ fn every_part_of_a_label_is_held_against_the_contents() {
         &labelled("rocm62triton", fatbin()),
         &labelled("rocm62ck", fatbin()),
     );
+    appears(
+        "R162",
+        &Wheel::named("demo-1.0-python3-none-any.whl"),
+        &Wheel::named("demo-1.0-py3-none-any.whl"),
+    );
     let pure = Wheel::named("demo-1.0+rocm62ck-py3-none-any.whl");
     appears(
         "R125",
@@ -538,14 +543,6 @@ fn a_check_finds_all_that_verifying_finds() {
         assert!(
             told.contains("[W016 ") && told.contains("[W022 "),
             "{command}: {told}"
-        );
-        // A check locates all of them in the file that was passed.
-        let mut places = told
-            .lines()
-            .filter(|line| line.trim_start().starts_with("--> "));
-        assert!(
-            command == "verify" || places.all(|place| place.contains(name)),
-            "{told}"
         );
     }
 }

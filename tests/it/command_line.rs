@@ -622,5 +622,8 @@ fn misspelled_topics_and_subcommands_suggest_existing_ones() {
         "{stderr}"
     );
     let stderr = project.run(&["render", "no-such-job"]).exits(2).stderr;
-    assert!(stderr.starts_with("error[P017 unknown-selection]"), "{stderr}");
+    assert!(
+        stderr.starts_with("error[P017 unknown-selection]"),
+        "{stderr}"
+    );
 }

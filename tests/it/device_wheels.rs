@@ -83,6 +83,7 @@ fn a_host_wheel_is_whole_without_its_device_wheels() {
     insta::assert_snapshot!(refused.stderr, @r"
     error[R120 gfx-not-as-expected]: gfx90a is missing, and gfx1100 was not requested
     --> torch-2.13.0+rocm10.0.0-cp312-cp312-linux_x86_64.whl: torch/lib/libtorch_hip.so
+    help: check the variables that set the targets of the build, such as `PYTORCH_ROCM_ARCH`
     ");
     project
         .run(&["wheel", "gfx", HOST, "--expect", "gfx942,gfx1100"])

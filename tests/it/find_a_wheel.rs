@@ -87,6 +87,12 @@ fn wheels() -> Vec<WheelCandidate> {
             None,
         ));
     }
+    for (version, majors) in [("0.2.0", json!([7])), ("0.3.0", json!([6, 7]))] {
+        let name = format!("rmx_vecadd-{version}-cp312-cp312-linux_x86_64.whl");
+        let mut row = file_row(&name, Some(json!(["gfx942"])), None);
+        row["needs_rocm"] = majors;
+        files.push(row);
+    }
     let manifest = json!({"version": 1, "tag": "v1+2", "plan": null, "files": files}).to_string();
     let mut offers = WheelOffers::default();
     offers.add_manifest(

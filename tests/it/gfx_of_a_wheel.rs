@@ -199,6 +199,7 @@ fn targets_other_than_expected_fail() {
     insta::assert_snapshot!(run.stderr, @r"
     error[R120 gfx-not-as-expected]: gfx942 is missing, and gfx90a was not requested
     --> demo-1.0-cp312-cp312-linux_x86_64.whl: demo/_demo.so
+    help: check the variables that set the targets of the build, such as `PYTORCH_ROCM_ARCH`
     ");
 }
 
@@ -606,9 +607,4 @@ fn a_folder_stands_for_its_wheels() {
         let empty = of("none", 1).stderr;
         assert!(empty.contains("there are no wheels in `none`"), "{empty}");
     }
-    let said = project.run(&["wheel", "repair", "dist"]).exits(1).stderr;
-    assert!(
-        said.contains("help: pass the wheels in it: `dist/*.whl`"),
-        "{said}"
-    );
 }

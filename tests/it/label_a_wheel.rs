@@ -292,7 +292,7 @@ fn another_file_of_that_name_is_kept_without_replace() {
     insta::assert_snapshot!(said, @r"
     error[W061 output-exists]: `flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl` exists with different content
     --> flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl
-    help: replace it with `--replace`, or choose another folder with `--out DIR`
+    help: replace it with `--replace`, or choose another directory with `--out DIR`
     ");
     assert_eq!(project.read(LABELLED), "mine");
     project

@@ -289,7 +289,7 @@ fn what_is_not_said_is_asked_for_and_a_backend_that_nobody_has_is_guessed() {
     )
     .stdout;
     assert!(
-        told.ends_with("1 other wheel fits too: narrow the selection with `--rocm`, `--python`, or list all with `--format json`\n"),
+        told.ends_with("1 other wheel fits too: narrow the selection with `--python`, `--backend`, or list all with `--format json`\n"),
         "{told}"
     );
     let told = pick(&project, &["--only-given", "--backend", "trton"], 1).stderr;

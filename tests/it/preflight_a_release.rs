@@ -67,7 +67,7 @@ fn a_tag_that_can_be_published_passes_every_check() {
     let outcome = preflight(&writer(), &ready(), &words, 0);
     insta::assert_snapshot!(outcome.stdout.replace(&commit, "[COMMIT]"), @r"
     unknown  server              not a workflow run
-    passed   tag-name            `v1` can be published
+    passed   tag-name            `v1` is a valid tag
     passed   tag-commit          at [COMMIT]
     passed   tag-creation        the tag exists
     passed   release             no release of the tag is published
@@ -275,7 +275,7 @@ fn a_saved_listing_is_checked_without_asking_github() {
         {
           "name": "tag-name",
           "outcome": "passed",
-          "detail": "`v1` can be published",
+          "detail": "`v1` is a valid tag",
           "codes": []
         },
         {
@@ -359,6 +359,7 @@ fn a_saved_listing_is_checked_without_asking_github() {
           "name": "immutable-release",
           "severity": "error",
           "message": "the release `v1` is immutable and has 0 files",
+          "location_kind": "url",
           "file": "v1",
           "line": null,
           "column": null,
@@ -368,6 +369,7 @@ fn a_saved_listing_is_checked_without_asking_github() {
           "byte_end": null,
           "labels": [
             {
+              "location_kind": "url",
               "file": "v1",
               "line": null,
               "column": null,

@@ -995,7 +995,7 @@ fn what_is_sent_when_a_signal_comes_is_settled_and_nothing_else_is_begun() {
     );
     assert_eq!(
         (
-            told.matches("  there\n").count(),
+            told.matches("  uploaded\n").count(),
             told.matches("  missing\n").count()
         ),
         (1, 3),

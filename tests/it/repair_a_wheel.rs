@@ -2015,13 +2015,13 @@ fn folders_to_search_that_are_not_there_are_told() {
         run("--sysroot")
             .exits(1)
             .stderr
-            .contains("cannot read `gone`: there is no such folder")
+            .contains("cannot read `gone`: there is no such directory")
     );
     assert!(
         run("--ldpaths")
             .exits(0)
             .stderr
-            .contains("gone`: there is no such folder")
+            .contains("gone`: there is no such directory")
     );
 }
 
@@ -2051,10 +2051,10 @@ fn each_folder_of_ldpaths_that_is_not_there_is_warned_of_by_all_that_judge_and_n
         };
         assert_eq!(said("/opt"), "", "{command}");
         insta::allow_duplicates!(insta::assert_snapshot!(said("/gone:/opt:away"), @r"
-        warning[H020 cannot-read-file]: cannot read `/gone`: there is no such folder
+        warning[H020 cannot-read-file]: cannot read `/gone`: there is no such directory
         help: correct `--ldpaths`
 
-        warning[H020 cannot-read-file]: cannot read `/away`: there is no such folder
+        warning[H020 cannot-read-file]: cannot read `/away`: there is no such directory
         help: correct `--ldpaths`
         "));
     }

@@ -18,6 +18,7 @@ fn build_test_works_by_itself_and_keeps_the_folder() {
     let built = stages(&toy);
     let (_, stderr) = toy.test(0, &["--dist", "dist"]);
     assert!(stderr.contains("smoke-test: done"), "{stderr}");
+    assert!(stderr.contains(&format!("\npassed: {WHEEL}\n")), "{stderr}");
     assert_eq!(
         toy.text("order"),
         "prepare\nbuilt\n",

@@ -5,16 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::inspect::InspectedFile;
-use super::installed_libraries::{InstalledLibraries, InstalledLibrary};
+use super::installed_libraries::InstalledLibraries;
 use super::library::ElfLibrary;
 use super::pattern::LibraryPatterns;
 use super::provider::LibraryCache;
-use super::resolve::{
-    DependencyTree, ResolveContext, ResolvedLibrary, is_libpython, resolve_dependencies,
-};
+use super::resolve::{DependencyTree, ResolvedLibrary, is_libpython};
 use super::search_path::LibrarySearchPath;
 use super::symbol_version::newest_versions;
-use super::tree_completion::complete_trees;
+use super::wheel_dependencies::WheelDependencies;
 use rock_compat::policy::{PlatformPolicies, PlatformPolicy, SymbolVersionNeed, is_loader};
 
 /// Symbol versions by the library that provides them.
@@ -193,140 +191,6 @@ fn position(policies: &PlatformPolicies, policy: PlatformPolicy<'_>) -> usize {
         .expect("the policy is one of these")
 }
 
-/// The libraries that policies are evaluated for, with their dependencies.
-struct WheelDependencies<'f> {
-    /// In the order of the files.
-    libraries: Vec<InstalledLibrary<'f>>,
-    /// The dependencies of each library, by the index of its file.
-    trees: BTreeMap<usize, DependencyTree>,
-    /// Extension modules, and libraries that no file of the wheel needs.
-    roots: Vec<InstalledLibrary<'f>>,
-}
-
-impl<'f> WheelDependencies<'f> {
-    /// Resolves the dependencies of the considered files.
-    fn new(
-        installed: &InstalledLibraries<'f>,
-        considered: &[usize],
-        policies: &PlatformPolicies,
-        context: PolicyContext<'_>,
-    ) -> Self {
-        let highest = policies.highest();
-        let resolve_context = ResolveContext {
-            wheel: installed,
-            libraries: context.libraries,
-            search_path: context.search_path,
-            exclude: context.exclude,
-            is_permitted: &|name| !highest.is_linux() && highest.permits_library(name),
-        };
-        let libraries: Vec<InstalledLibrary<'f>> = considered
-            .iter()
-            .filter_map(|file_index| installed.of_file(*file_index))
-            .collect();
-        let mut trees: BTreeMap<usize, DependencyTree> = libraries
-            .iter()
-            .map(|library| {
-                let tree = resolve_dependencies(*library, resolve_context);
-                (library.file_index, tree)
-            })
-            .collect();
-        complete_trees(&mut trees, &libraries, installed);
-        let needed: BTreeSet<&str> = trees
-            .values()
-            .flat_map(|tree| &tree.needed)
-            .map(String::as_str)
-            .collect();
-        let roots = libraries
-            .iter()
-            .filter(|library| {
-                library.elf.extension.is_some() || !needed.contains(library.file_name())
-            })
-            .copied()
-            .collect();
-        Self {
-            libraries,
-            trees,
-            roots,
-        }
-    }
-
-    /// Returns the violations of each policy by each file, by the index of the file.
-    fn violations_by_file(
-        &self,
-        policies: &PlatformPolicies,
-    ) -> BTreeMap<usize, Vec<PolicyViolations>> {
-        self.libraries
-            .iter()
-            .map(|library| {
-                let tree = &self.trees[&library.file_index];
-                let violations = policies
-                    .iter()
-                    .enumerate()
-                    .map(|(index, policy)| {
-                        PolicyViolations::of_file(index, policy, library.elf, tree)
-                    })
-                    .collect();
-                (library.file_index, violations)
-            })
-            .collect()
-    }
-
-    /// Returns the violations of each policy by the wheel: those of all roots, whose dependencies
-    /// include the other files.
-    fn violations(
-        &self,
-        policies: &PlatformPolicies,
-        violations_by_file: &BTreeMap<usize, Vec<PolicyViolations>>,
-    ) -> Vec<PolicyViolations> {
-        let mut violations: Vec<PolicyViolations> = (0..policies.iter().len())
-            .map(PolicyViolations::none)
-            .collect();
-        for root in &self.roots {
-            let of_root = &violations_by_file[&root.file_index];
-            for (violations, root_violations) in violations.iter_mut().zip(of_root) {
-                violations.extend(root_violations);
-            }
-        }
-        violations
-    }
-
-    /// Returns the roots with code for x86-64-v2 or later, by the index of the file.
-    fn roots_above_baseline(&self) -> BTreeSet<usize> {
-        self.roots
-            .iter()
-            .filter(|root| root.elf.is_above_isa_baseline())
-            .map(|root| root.file_index)
-            .collect()
-    }
-
-    /// Returns the highest policy that permits the needed level of x86-64. None permits code above
-    /// the first level, except in libraries of the system that a policy permits: its systems
-    /// provide their own.
-    fn isa_policy<'p>(&self, policies: &'p PlatformPolicies) -> PlatformPolicy<'p> {
-        if self
-            .roots
-            .iter()
-            .any(|root| root.elf.is_above_isa_baseline())
-        {
-            return policies.linux();
-        }
-        self.roots
-            .iter()
-            .flat_map(|root| &self.trees[&root.file_index].nodes)
-            .filter(|(_, node)| match &node.library {
-                ResolvedLibrary::System(system) => system.elf.is_above_isa_baseline(),
-                _ => false,
-            })
-            .map(|(name, _)| {
-                policies
-                    .iter()
-                    .find(|policy| !policy.is_linux() && policy.permits_library(name))
-                    .unwrap_or(policies.linux())
-            })
-            .fold(policies.highest(), lower_policy)
-    }
-}
-
 /// Returns the symbol versions that libraries need, without those of the dynamic linker.
 fn symbol_versions<'l>(libraries: impl Iterator<Item = &'l ElfLibrary>) -> SymbolVersions {
     let mut versions = SymbolVersions::new();
@@ -426,7 +290,7 @@ pub(super) fn python_need(uses_pyfpe: bool, uses_ucs2: bool) -> Option<&'static 
 
 impl PolicyViolations {
     /// Creates the result of a wheel that complies with the policy at `index`.
-    fn none(index: usize) -> Self {
+    pub(super) fn none(index: usize) -> Self {
         Self {
             policy: PolicyIndex(index),
             libraries: BTreeMap::new(),
@@ -436,7 +300,7 @@ impl PolicyViolations {
 
     /// Returns the needs of a file that the policy at `index` does not permit, including those of
     /// libraries that it does not permit.
-    fn of_file(
+    pub(super) fn of_file(
         index: usize,
         policy: PlatformPolicy<'_>,
         library: &ElfLibrary,
@@ -474,7 +338,7 @@ impl PolicyViolations {
     }
 
     /// Adds the violations of the same policy by another file.
-    fn extend(&mut self, other: &Self) {
+    pub(super) fn extend(&mut self, other: &Self) {
         self.libraries.extend(other.libraries.clone());
         for (library, symbols) in &other.blacklisted {
             self.blacklisted

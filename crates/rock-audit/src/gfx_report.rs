@@ -1,6 +1,6 @@
 //! The report on the GPU targets that a wheel contains code for, file by file.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::document::{FindingView, GfxDocument};
@@ -109,10 +109,12 @@ impl<'r> GfxReport<'r> {
         };
         let _ = writeln!(text, "  targets   {all}");
         // Target features follow the processor (LLVM AMDGPU usage, "Target ID").
-        let processors: BTreeSet<&str> = targets
+        let mut processors: Vec<&str> = targets
             .iter()
             .map(|target| target.split(':').next().unwrap_or_default())
             .collect();
+        // The targets are sorted by processor.
+        processors.dedup();
         for processor in processors {
             if let Some(products) = compat.product_names(processor) {
                 let _ = writeln!(text, "            {processor}: {products}");

@@ -109,6 +109,7 @@ mod symbol_version;
 mod system;
 mod tree_completion;
 mod verify;
+mod wheel_dependencies;
 mod wheel_file;
 
 pub use audited::AuditedWheel;
@@ -123,7 +124,8 @@ pub use document::{AuditDocument, AuditFacts, FindingView, JsonDialect};
 pub use edited_file::{EditedFile, FileChanges, StripMode};
 pub use exclude::{pattern_lines, preset_patterns};
 pub use findings::{
-    TorchRequirement, check_python_tags, check_size, contradicts_claim, pypi_findings,
+    TorchRequirement, check_python_tags, check_size, contradicts_claim, needed_rocm_majors,
+    pypi_findings, unknown_python_tags,
 };
 pub use inspect::{
     CodeSearch, InspectOptions, InspectedFile, InspectedKind, Inspection, LayoutChecks,

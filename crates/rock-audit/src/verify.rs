@@ -1,6 +1,7 @@
 //! Verification of wheels without an audit.
 
 use super::audited_libraries::damaged_elf;
+use super::findings::unknown_python_tags;
 use super::inspect::{InspectOptions, Inspection, inspect_members, verified_paths};
 use super::progress::ProgressReporter;
 use crate::codes::rocm as codes;
@@ -19,7 +20,7 @@ pub fn layout_code(error: &LayoutError) -> &'static Code {
 }
 
 /// Verifies the archive of a wheel, all members against RECORD, METADATA and WHEEL against the
-/// name, and the layout of ELF files. Large libraries are read once for all of that.
+/// name, Python tags, and the layout of ELF files. Large libraries are read once for all of that.
 pub fn verify_wheel(
     file_name: &str,
     name: &WheelName,
@@ -42,6 +43,7 @@ pub fn verify_wheel(
     };
     let verified = verified_paths(&files);
     let mut findings = verify_except(&wheel, name, &|member| verified.contains(member.name()));
+    findings.extend(unknown_python_tags(file_name, name));
     for file in &files {
         findings.extend(damaged_elf(file_name, file));
         findings.extend(file.layout_errors.iter().map(|error| {

@@ -230,9 +230,7 @@ impl Compat {
     ) -> Option<ImageTag<'_>> {
         let wanted = rocm.parts();
         self.images(repository)
-            .filter(|image| {
-                image.has(image.rocm, Some(torch), python) && self.has_rocm(image.rocm)
-            })
+            .filter(|image| image.has(image.rocm, Some(torch), python) && self.has_rocm(image.rocm))
             .min_by_key(|image| {
                 let [major, minor, patch, _] = image.rocm.parts();
                 (

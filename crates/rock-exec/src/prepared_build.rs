@@ -370,6 +370,18 @@ impl<'a> PreparedBuild<'a> {
         Diagnostics::from(Diagnostic::from(&error)).exits_with(ExitClass::Usage)
     }
 
+    /// Returns the filenames of the wheels that the options select for a test; empty for a build,
+    /// and if they are not found.
+    pub fn tested_wheels(&self) -> Vec<String> {
+        let wheels = self.options.test.as_ref();
+        let wheels = wheels.and_then(|dist| self.wheels_to_test(dist).ok());
+        wheels
+            .unwrap_or_default()
+            .iter()
+            .map(|wheel| file_name(&wheel.path).to_owned())
+            .collect()
+    }
+
     /// Returns the wheels of the job in a directory, with the directories in which the test looks
     /// for them.
     ///

@@ -10,7 +10,8 @@ use rock_publish::codes::release::{FILE_NOT_TAKEN, TOO_MANY_CALLS};
 use rock_publish::remote::{DesiredRelease, LONGEST_NAME_BYTES, locked, standing};
 use rock_publish::{
     DesiredFile, GitTag, ListedAsset, LocalAsset, MissingRule, ReleaseContents, ReleaseDetails,
-    ReleasePlan, against_plan, archives_against_plan, targets_against_plan, without_paths,
+    ReleasePlan, against_plan, archives_against_plan, missing_rocm_labels, targets_against_plan,
+    without_paths,
 };
 use rock_sys::{open_file, size_and_mtime};
 
@@ -63,7 +64,7 @@ impl UploadSet {
         let standing = standing(desired, &state.releases);
         let details = self
             .plan
-            .details(Some(desired.tag.clone()), &self.files, &[]);
+            .details(Some(desired.tag.clone()), &self.files, &[], compat);
         let (release, undescribed) = ReleaseContents::on_github(
             without_paths(&self.files),
             &details,
@@ -78,6 +79,7 @@ impl UploadSet {
             Some(_) => {}
             None => {
                 self.check_against_plan(&details, &standing, checks, compat, sink);
+                sink.extend(missing_rocm_labels(&release.assets, &details));
                 sink.extend(undescribed_wheels(&undescribed));
                 if let Some(severity) = checks.hourly_limit {
                     sink.extend(

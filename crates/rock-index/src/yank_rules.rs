@@ -107,6 +107,15 @@ impl YankRuleSet {
         yank_changes(files, &self.yank, &self.unyank, now_s)
     }
 
+    /// Returns a note for each selector of one version without a label that also selects files with
+    /// a label, as `==` of PEP 440 does.
+    pub fn label_notes(&self, files: &[IndexFile]) -> Vec<String> {
+        self.selectors
+            .iter()
+            .filter_map(|located| label_note(&located.selector, files))
+            .collect()
+    }
+
     fn add_selection(&mut self, selection: YankSelection, location: Location, unmatched: Severity) {
         self.selectors.push(LocatedSelector {
             selector: selection.selector.clone(),
@@ -115,6 +124,31 @@ impl YankRuleSet {
         });
         self.yank.push(YankRule::These(selection));
     }
+}
+
+fn label_note(selector: &YankSelector, files: &[IndexFile]) -> Option<String> {
+    let YankSelector::Versions(project, specifiers) = selector else {
+        return None;
+    };
+    let version = specifiers.strip_prefix("==")?.trim();
+    if version.starts_with('=') || version.contains([',', '*']) {
+        return None;
+    }
+    let versions: BTreeSet<_> = files
+        .iter()
+        .filter(|file| is_selected(selector, file))
+        .map(|file| &file.version)
+        .collect();
+    let labelled = versions.iter().find(|version| version.local().is_some())?;
+    if versions.len() < 2 {
+        return None;
+    }
+    let one = format!("{}==={version}", project.normalized());
+    Some(format!(
+        "`{selector}` includes versions with a label, such as {labelled} (PEP 440); `{}` or a \
+         filename selects one",
+        shell_quoted(&one)
+    ))
 }
 
 fn invalid_yank(error: &YankSelectionError, text: &str) -> Diagnostic {
@@ -224,6 +258,27 @@ mod tests {
             error.help.as_deref(),
             Some("the projects of the index are `flash-attn`")
         );
+    }
+
+    #[test]
+    fn an_exact_version_that_includes_labels_is_noted() {
+        let files = [
+            file("a-1.0-cp311-cp311-linux_x86_64.whl", "6.2", "2.5"),
+            file("a-1.0+rocm7.0-cp311-cp311-linux_x86_64.whl", "7.0", "2.5"),
+        ];
+        let notes = |selection: &str, files: &[crate::IndexFile]| {
+            let mut rules = YankRuleSet::default();
+            rules.add_yank(selection).unwrap();
+            rules.label_notes(files)
+        };
+        assert_eq!(
+            notes("a==1.0: broken", &files),
+            [
+                "`a==1.0` includes versions with a label, such as 1.0+rocm7.0 (PEP 440); `a===1.0` or a filename selects one"
+            ]
+        );
+        assert!(notes("a===1.0", &files).is_empty() && notes("a<2", &files).is_empty());
+        assert!(notes("a==1.0", &files[1..]).is_empty(), "one version");
     }
 
     #[test]

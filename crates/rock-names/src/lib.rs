@@ -32,6 +32,7 @@ mod digest;
 mod distribution;
 mod expected_wheel;
 mod gfx;
+mod implementation_tag;
 mod job_output;
 mod label;
 mod path;
@@ -65,6 +66,7 @@ pub use digest::{Digest, DigestError, to_base64};
 pub use distribution::{DistributionName, DistributionNameError};
 pub use expected_wheel::ExpectedWheel;
 pub use gfx::{GfxTarget, GfxTargetError};
+pub use implementation_tag::{is_abi_tag, is_python_tag, nearest_python_tag};
 pub use job_output::{
     SDIST_SUFFIX, TREE_ARCHIVE_SUFFIX, TREE_SUFFIX, is_asset_name, is_sdist, is_tree_archive,
 };

@@ -25,6 +25,8 @@ pub struct Asset {
     pub label: Option<LabelParts>,
     /// The gfx targets of its own code, if a manifest lists them as read from the wheel.
     pub gfx_read: Option<Vec<String>>,
+    /// The major versions of ROCm of which its libraries need one, if a manifest lists them.
+    pub needs_rocm: Vec<u32>,
 }
 
 impl Asset {
@@ -91,6 +93,7 @@ impl Asset {
             file,
             label,
             gfx_read,
+            needs_rocm: row.needs_rocm.clone(),
         })
     }
 
@@ -114,6 +117,7 @@ impl Asset {
             file,
             label,
             gfx_read: None,
+            needs_rocm: Vec::new(),
         })
     }
 
@@ -156,6 +160,7 @@ impl Asset {
             covers: covers.unwrap_or_else(|| self.wheel().map_or_else(Vec::new, pythons)),
             gfx: Vec::new(),
             gfx_from: None,
+            needs_rocm: self.needs_rocm.clone(),
             run_time: match label {
                 Some(parts) => RunTime::of_shipped(&file.project, parts.backend.as_deref()),
                 None => RunTime::default(),

@@ -209,6 +209,7 @@ impl AssetReader<'_> {
             file,
             label,
             gfx_read: cached.and_then(|cached| cached.asset.gfx_read.clone()),
+            needs_rocm: cached.map_or_else(Vec::new, |cached| cached.asset.needs_rocm.clone()),
         };
         Some((asset, read.is_cached))
     }
@@ -291,6 +292,7 @@ impl AssetReader<'_> {
             file,
             label: None,
             gfx_read: None,
+            needs_rocm: Vec::new(),
         };
         Some((asset, entry.is_some()))
     }

@@ -44,6 +44,7 @@ mod release;
 mod release_directory;
 mod release_plan;
 pub mod remote;
+mod rocm_label;
 mod saved_document;
 mod sums;
 mod tag;
@@ -70,7 +71,7 @@ pub use directory_edits::{
 };
 pub use directory_lock::lock_for_replacement;
 pub use downloaded_artifacts::DownloadedArtifacts;
-pub use gfx_reader::gfx_targets_read;
+pub use gfx_reader::{WheelCode, wheel_code_read};
 pub use handover::{
     ArtifactSums, LARGEST_SUMS_BYTES, LegArtifact, LegReport, LegReportError, check_all_reported,
     check_artifact, check_leg_reports, check_plan_digest, check_strays, leg_reports_of_variables,
@@ -113,6 +114,7 @@ pub use release_directory::{
     FileTransfer, ReleaseDirectory, ReleaseDirectoryError, ReleaseLock, nested_release_error,
 };
 pub use release_plan::ReleasePlan;
+pub use rocm_label::missing_rocm_labels;
 pub use saved_document::{saved, saved_manifests};
 pub use sums::{SUMS, SumsError, read_sums, sha256, sums};
 pub use tag::{GitTag, GitTagError, TagName, TagNameError, is_prerelease_tag, tag_pieces};
@@ -152,6 +154,7 @@ mod testing {
             file,
             label,
             gfx_read: None,
+            needs_rocm: Vec::new(),
         }
     }
 }

@@ -72,6 +72,10 @@ pub struct ManifestFile {
     /// The source of `gfx`; absent if unknown, and in releases from before this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gfx_from: Option<GfxOrigin>,
+    /// The major versions of ROCm of which its libraries need one; absent if they need none, if
+    /// they were not read, and in releases from before this field.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub needs_rocm: Vec<u32>,
     /// Its needs at run time.
     #[serde(default, skip_serializing_if = "RunTime::is_empty")]
     pub run_time: RunTime,
@@ -207,6 +211,7 @@ impl ManifestFile {
             covers,
             gfx,
             gfx_from: _,
+            needs_rocm: _,
             run_time,
             requires_python,
             metadata_sha256: _,
@@ -421,6 +426,7 @@ mod tests {
             covers: vec!["3.11".into()],
             gfx: Vec::new(),
             gfx_from: None,
+            needs_rocm: Vec::new(),
             run_time: RunTime::default(),
             requires_python: Some(">=3.9".into()),
             metadata_sha256: None,

@@ -36,6 +36,8 @@ pub struct ReleaseDetails {
     pub gfx: BTreeMap<String, Vec<String>>,
     /// gfx targets of a file's own code, by filename, if the code was read.
     pub gfx_read: BTreeMap<String, Vec<String>>,
+    /// Major versions of ROCm of which a file's libraries need one, by filename, if they were read.
+    pub rocm_read: BTreeMap<String, Vec<u32>>,
     /// Needs of a file at run time, by filename, if a plan states them.
     pub run_time: BTreeMap<String, RunTime>,
 }
@@ -45,6 +47,14 @@ impl ReleaseDetails {
     /// read.
     pub(super) fn gfx_read<'p>(&'p self, asset: &'p Asset) -> Option<&'p Vec<String>> {
         self.gfx_read.get(asset.name()).or(asset.gfx_read.as_ref())
+    }
+
+    /// Returns the major versions of ROCm of which a file's libraries need one, from the file or
+    /// from a manifest; empty if they need none or were not read.
+    pub(super) fn needs_rocm<'p>(&'p self, asset: &'p Asset) -> &'p [u32] {
+        self.rocm_read
+            .get(asset.name())
+            .unwrap_or(&asset.needs_rocm)
     }
 }
 
@@ -189,6 +199,12 @@ fn documents(
             .map(|(gfx, from)| (gfx.clone(), from));
         let (gfx, gfx_from) = gfx.unwrap_or_default();
         let row = asset.row(planned.or_else(|| earlier.map(|row| row.covers.clone())));
+        let needs_rocm = match (particulars.needs_rocm(asset), earlier) {
+            ([], Some(row)) if !particulars.rocm_read.contains_key(asset.name()) => {
+                row.needs_rocm.clone()
+            }
+            (majors, _) => majors.to_vec(),
+        };
         let of_before = earlier
             .map(|row| &row.run_time)
             .filter(|run_time| !run_time.is_empty());
@@ -203,6 +219,7 @@ fn documents(
             ManifestFile {
                 gfx,
                 gfx_from,
+                needs_rocm,
                 run_time,
                 ..row
             },

@@ -292,7 +292,10 @@ impl ReleaseDirectory {
             .map_or_else(|| "unknown".to_owned(), |digest| digest.to_string());
         Diagnostic::new(
             &codes::ASSET_DIFFERS,
-            format!("the release has a `{}` with different content", conflict.name),
+            format!(
+                "the release has a `{}` with different content",
+                conflict.name
+            ),
         )
         .at(self.location_of(&conflict.name), "")
         .note(format!("published: {published}"))

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use rock_compat::Compat;
 use rock_diagnostic::{Sink, SourceText};
 use rock_names::Digest;
 use rock_plan::Job;
 use rock_plan::config::RunTime;
 
-use crate::{LocalAsset, PlannedWheel, ReleaseDetails, WheelCell, gfx_targets_read, sha256};
+use crate::{LocalAsset, PlannedWheel, ReleaseDetails, WheelCell, sha256, wheel_code_read};
 
 /// The files that a plan expects in a release, and its data about them. Without a plan it is empty.
 #[derive(Debug, Default)]
@@ -55,14 +56,21 @@ impl ReleasePlan {
         tag: Option<String>,
         offered: &[LocalAsset],
         kept: &[LocalAsset],
+        compat: &Compat,
     ) -> ReleaseDetails {
+        let (mut gfx_read, mut rocm_read) = (BTreeMap::new(), BTreeMap::new());
+        for (name, code) in wheel_code_read(offered, compat) {
+            gfx_read.insert(name.clone(), code.gfx);
+            rocm_read.insert(name, code.needs_rocm);
+        }
         let facts = self.facts_by_name(offered.iter().chain(kept));
         ReleaseDetails {
             tag,
             plan: self.digest,
             covers: select(&facts, |facts| &facts.pythons),
             gfx: select(&facts, |facts| &facts.gfx),
-            gfx_read: gfx_targets_read(offered),
+            gfx_read,
+            rocm_read,
             run_time: select(&facts, |facts| &facts.run_time),
         }
     }

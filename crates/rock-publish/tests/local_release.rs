@@ -123,7 +123,7 @@ impl<'a> Publish<'a> {
         let all = [self.assets, &kept].concat();
         let release = ReleaseContents::of(
             without_paths(&all),
-            &ReleasePlan::default().details(None, self.assets, &kept),
+            &ReleasePlan::default().details(None, self.assets, &kept, &compat),
             opened.manifest(),
             &FileLinks::Relative(vec!["..".to_owned()]),
             &compat,

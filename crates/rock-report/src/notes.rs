@@ -59,6 +59,8 @@ struct NotesView {
     absent_summary: String,
     are_absent_many: bool,
     installs: Vec<InstallView>,
+    needs_torch: bool,
+    has_urls: bool,
     has_index: bool,
     has_sums: bool,
     check_sums: String,
@@ -187,6 +189,11 @@ fn with_detail(notes: &ReleaseNotes<'_>, detail: NotesDetail) -> Result<String, 
                 .to_owned()
         },
         installs: installs(notes),
+        needs_torch: wheels
+            .all
+            .iter()
+            .any(|wheel| wheel.combination.torch_text().is_some()),
+        has_urls: wheels.all.iter().any(|wheel| wheel.address.is_some()),
         has_index: notes.index.is_some(),
         has_sums: notes.has_manifest || files.any(is_sums),
         check_sums: block(&format!("sha256sum --check --ignore-missing {SUMS}")),

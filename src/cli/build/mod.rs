@@ -386,6 +386,11 @@ impl BuildRequest<'_> {
             let line = serde_json::to_string(&report.record).unwrap_or_default();
             shell.print(&redact_urls(&(line + "\n")));
         }
+        if exit == Exit::Done {
+            for wheel in build.tested_wheels() {
+                shell.say(&format!("passed: {wheel}"));
+            }
+        }
         if matches!(report.end, BuildEnd::Done) {
             shell.say(&format!("the log is {}", build.log()));
         }

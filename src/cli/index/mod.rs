@@ -360,6 +360,11 @@ fn build(
         return Err(Exit::Fault);
     };
     check_matches(&rules, &files, sink)?;
+    let label_notes = if request.is_edit {
+        rules.label_notes(&files)
+    } else {
+        Vec::new()
+    };
     if args.no_metadata {
         for file in &mut files {
             file.metadata = None;
@@ -382,7 +387,7 @@ fn build(
     }
     let (report, notes) = update.yank(&rules, request.is_applied, sys::now_s());
     let kept_note = report.kept_note().filter(|_| request.is_edit);
-    for note in notes.iter().chain(&kept_note) {
+    for note in notes.iter().chain(&kept_note).chain(&label_notes) {
         shell.say(note);
     }
     let Some(swap) = swap else {

@@ -12,8 +12,9 @@ use crate::index::{carry_over, yank_notes};
 use crate::publish::{
     CheckDepth, DigestCache, DownloadedArtifacts, FileTransfer, INDEX, LocalAsset, OnDifference,
     PublishSummary, ReleaseContents, ReleaseDirectory, ReleaseDirectoryError, ReleaseLock, TagName,
-    against_plan, archives_against_plan, as_release, expand_paths, nested_release_error,
-    read_assets, read_yanked_files, targets_against_plan, unique_by_name, without_paths,
+    against_plan, archives_against_plan, as_release, expand_paths, missing_rocm_labels,
+    nested_release_error, read_assets, read_yanked_files, targets_against_plan, unique_by_name,
+    without_paths,
 };
 use crate::sys::Signals;
 
@@ -79,7 +80,8 @@ pub(super) fn publish(
             .collect();
         against_plan(&plan.wheels, &assets, &kept, rule, sink);
     }
-    let details = plan.details(tag.map(|tag| tag.to_string()), &offered, &kept);
+    let tag = tag.map(|tag| tag.to_string());
+    let details = plan.details(tag, &offered, &kept, compat);
     targets_against_plan(
         &without_paths(&offered),
         &details,
@@ -87,6 +89,7 @@ pub(super) fn publish(
         compat,
         sink,
     );
+    sink.extend(missing_rocm_labels(&without_paths(&offered), &details));
     let mut all: Vec<LocalAsset> = offered.into_iter().chain(kept).collect();
     let yanked = read_yanked_files(&directory.join(INDEX))
         .map_err(|errors| Exit::collect(errors, sink))?

@@ -31,6 +31,9 @@ const GITHUB: &str = "https://github.com";
 A release in a directory contains the wheels, SHA256SUMS, rock-manifest.json, and in simple/ one
 package index for each ROCm and torch.
 
+Every wheel is verified as by `wheel verify`: its archive, RECORD and METADATA. Platform tags and
+libraries are not checked: `wheel check` audits them.
+
 A release on GitHub stays a draft until every file has been uploaded and has its name, size and
 digest. Files beyond the limit of 1,000 are uploaded to the releases TAG-2, TAG-3, and so on. To
 resume an interrupted run, run the same command again; if everything is in place, nothing is
@@ -122,11 +125,11 @@ pub(super) struct Args {
     plan: Option<PathBuf>,
     /// Allow a finding: G004, G023, G101 or G130
     ///
-    /// G004 (missing-wheel) publishes without wheels that the plan contains, with a warning. G023
-    /// (planned-target-missing) allows wheels without code for GPU targets of the plan. G101
-    /// (release-is-published) writes to a release that is already published. G130
-    /// (built-with-other-torch) allows wheels that were built with another torch than their label
-    /// names. G023 and G130 become notes.
+    /// G004 (missing-wheel) publishes without wheels that the plan contains, with a warning.
+    /// G023 (planned-target-missing) allows wheels without code for GPU targets of the plan.
+    /// G101 (release-is-published) writes to a release that is already published.
+    /// G130 (built-with-other-torch) allows wheels that were built with another torch than their
+    /// label names. G023 and G130 become notes.
     #[arg(
         long,
         value_name = "CODE",

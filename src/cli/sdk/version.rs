@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::{Exit, Format, OutputFormat, Shell};
 use crate::cli::load;
+use crate::cli::whole_number::{Unit, whole_number};
 use crate::render::actions::ActionOutput;
 use crate::sdk::version::{
     PackageVersions, VersionRequest, parse_base_version, parse_commit, parse_day,
@@ -37,7 +38,12 @@ pub(super) struct Args {
     )]
     release_type: Option<String>,
     /// Number of the release candidate, for the type `prerelease`
-    #[arg(long, value_name = "N", help_heading = "Release")]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = whole_number::<u32>(Unit::One, 0..=u64::from(u32::MAX)),
+        help_heading = "Release"
+    )]
     prerelease_version: Option<u32>,
     /// Build date [default: today in UTC]
     #[arg(

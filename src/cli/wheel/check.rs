@@ -33,7 +33,7 @@ Examples:
   rock-matrix wheel check libraries.whl device_gfx942.whl                  GPU code in other wheels
   rock-matrix wheel check dist/*.whl --json                                one line per wheel")]
 pub(super) struct Args {
-    /// Wheels, or folders with wheels
+    /// Wheels, or directories with wheels
     #[arg(required = true, value_name = "WHEEL|DIR")]
     wheels: Vec<PathBuf>,
     /// Require code for exactly these GPU targets, or wheels of these distributions

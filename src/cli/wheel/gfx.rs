@@ -32,7 +32,7 @@ Examples:
   rock-matrix wheel gfx libraries.whl device_gfx942.whl           GPU code in other wheels
   rock-matrix wheel gfx built.whl --json")]
 pub(super) struct Args {
-    /// Wheels, or folders with wheels
+    /// Wheels, or directories with wheels
     #[arg(required = true, value_name = "WHEEL|DIR")]
     wheels: Vec<PathBuf>,
     /// Fail unless every file with offload bundles has exactly these targets

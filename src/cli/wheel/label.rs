@@ -23,7 +23,7 @@ Examples:
   rock-matrix wheel label built.whl rocm62torch2.5                    next to built.whl
   rock-matrix wheel label built.whl rocm6.2torch2.5 --replace         change the label
   rock-matrix wheel label built.whl gfx942 --append                   extend the label
-  rock-matrix wheel label built.whl rocm62 --out wheelhouse           in another folder
+  rock-matrix wheel label built.whl rocm62 --out wheelhouse           in another directory
   rock-matrix wheel label built.whl rocm62 --check-label              fail if contradicted"
 )]
 pub(super) struct Args {

@@ -65,10 +65,10 @@ pub(super) struct Options {
         help_heading = "Libraries"
     )]
     no_host_libs: bool,
-    /// Search for libraries in these folders instead of the configured ones
+    /// Search for libraries in these directories instead of the configured ones
     ///
-    /// Separate folders with colons. They replace `LD_LIBRARY_PATH`, the configuration of the
-    /// dynamic linker and its default folders. `AUDITWHEEL_LD_LIBRARY_PATH` is still searched,
+    /// Separate directories with colons. They replace `LD_LIBRARY_PATH`, the configuration of the
+    /// dynamic linker and its default directories. `AUDITWHEEL_LD_LIBRARY_PATH` is still searched,
     /// before them.
     #[arg(
         long,
@@ -77,7 +77,7 @@ pub(super) struct Options {
         hide_short_help = true
     )]
     ldpaths: Option<String>,
-    /// Search for libraries below this folder, as if it were the root
+    /// Search for libraries below this directory, as if it were the root
     ///
     /// Use it for the file system of a container image, for example.
     #[arg(
@@ -116,7 +116,7 @@ pub(super) struct Options {
 // Storage for members that must be read out of order.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct Work {
-    /// Folder for members over 512 MiB [default: the system's temporary folder]
+    /// Directory for members over 512 MiB [default: the system's temporary directory]
     ///
     /// Only members that must be read out of order are unpacked to it.
     #[arg(long, value_name = "DIR", hide_short_help = true)]
@@ -127,7 +127,7 @@ impl Work {
     /// Returns the storage.
     ///
     /// # Errors
-    /// Returns an error if no file can be created in the folder.
+    /// Returns an error if no file can be created in the directory.
     pub(super) fn room(&self) -> Result<ScratchSpace, Diagnostic> {
         Ok(ScratchSpace::new(self.work_dir.as_deref())?)
     }
@@ -254,9 +254,9 @@ impl Options {
     }
 }
 
-/// Returns the error that a library folder does not exist.
+/// Returns the error that a library directory does not exist.
 fn no_folder(path: &Path) -> Diagnostic {
-    let reason = "there is no such folder".to_owned();
+    let reason = "there is no such directory".to_owned();
     sys::FileError {
         action: "read",
         path: path.to_owned(),

@@ -1,4 +1,4 @@
-//! Writing a changed wheel, into the folder of the input or another one.
+//! Writing a changed wheel, into the directory of the input or another one.
 
 use std::path::{Path, PathBuf};
 
@@ -13,10 +13,10 @@ use crate::wheel::{
     self, DosTime, LabelCheck, RenamePlan, RewriteOptions, Wheel, WheelRewriter, parse_source_date,
 };
 
-// The folder of the new wheel.
+// The directory of the new wheel.
 #[derive(Debug, clap::Args)]
 pub(super) struct OutputFolder {
-    /// Folder for the new wheel [default: that of the input]
+    /// Directory for the new wheel [default: that of the input]
     #[arg(
         short = 'o',
         long,
@@ -27,7 +27,7 @@ pub(super) struct OutputFolder {
     out: Option<PathBuf>,
 }
 
-// The folder of the new wheel, and whether a file in it may be replaced.
+// The directory of the new wheel, and whether a file in it may be replaced.
 #[derive(Debug, clap::Args)]
 pub(super) struct DestinationArgs {
     #[command(flatten)]
@@ -155,7 +155,7 @@ pub(super) fn save(
             path.display()
         );
         return Err(Diagnostic::new(&codes::OUTPUT_IS_INPUT, message)
-            .help("choose another folder with `--out DIR`"));
+            .help("choose another directory with `--out DIR`"));
     }
     let existing = if destination.overwrite {
         OnExisting::Replace
@@ -189,7 +189,7 @@ pub(super) fn save(
         let place = Location::File(out.display().to_string().into());
         return Err(Diagnostic::new(&codes::OUTPUT_EXISTS, message)
             .at(place, "")
-            .help("replace it with `--replace`, or choose another folder with `--out DIR`"));
+            .help("replace it with `--replace`, or choose another directory with `--out DIR`"));
     }
     Ok((out, saved))
 }

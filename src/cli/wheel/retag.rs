@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use super::OutputFormat;
 use super::check::code;
 use super::output::{self, DestinationArgs, first};
-use crate::audit::{Inspection, WheelFile, check_python_tags, check_under_name, contradicts_claim};
+use crate::audit::{
+    Inspection, WheelFile, check_python_tags, check_under_name, contradicts_claim,
+    unknown_python_tags,
+};
 use crate::cli::{Exit, Shell, load};
 use crate::codes::rocm as codes;
 use crate::compat::Compat;
@@ -20,8 +23,9 @@ A tag replaces the present ones, or is added to them with `+` in front. Separate
 dots.
 
 The input is not modified: the new wheel is written under its new name, and its path is printed.
-Platforms that the wheel's own libraries contradict or that no installer knows, and Pythons that its
-extension modules are not built for, are refused, unless --allow accepts them.
+Platforms that the wheel's own libraries contradict or that no installer knows, Pythons that its
+extension modules are not built for, and Python tags of no implementation are refused, unless
+--allow accepts them.
 
 Examples:
   rock-matrix wheel retag built.whl --platform-tag manylinux_2_28_x86_64
@@ -131,6 +135,11 @@ fn contradictions(
         let members = wheel.archive().members().iter();
         let members = members.map(ZipMember::name);
         findings.extend(check_python_tags(&name.to_string(), name, members));
+        findings.extend(
+            unknown_python_tags(&file.file_name, name)
+                .into_iter()
+                .map(|finding| finding.severity(Severity::Error)),
+        );
     }
     Ok(findings)
 }

@@ -22,7 +22,7 @@ Examples:
   rock-matrix wheel show built.whl --json              auditwheel's keys, and ours under `rock`
   rock-matrix wheel show built.whl --json=auditwheel   only auditwheel's keys")]
 pub(super) struct Args {
-    /// Wheels, or folders with wheels
+    /// Wheels, or directories with wheels
     #[arg(required = true, value_name = "WHEEL|DIR")]
     wheels: Vec<PathBuf>,
     /// Output format

@@ -18,10 +18,10 @@ use crate::diagnostic::{Diagnostic, Location, Severity, counted};
 Exits with 1 if a wheel has an error.
 
 Examples:
-  rock-matrix wheel verify dist                 every wheel in a folder
+  rock-matrix wheel verify dist                 every wheel in a directory
   rock-matrix wheel verify dist/*.whl --json    one line per wheel")]
 pub(super) struct Args {
-    /// Wheels, or folders with wheels
+    /// Wheels, or directories with wheels
     #[arg(required = true, value_name = "WHEEL|DIR")]
     wheels: Vec<PathBuf>,
     #[command(flatten)]

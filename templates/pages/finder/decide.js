@@ -168,9 +168,20 @@ function reached(weights, reach, own, yours, base, stepCount) {
   return differs(base + stepCount, own, yours, said);
 }
 
+// The ROCm of a wheel whose name does not contain it, by what its libraries need.
+function judgeLibraries(data, own, majors, machine) {
+  const weights = data.weights;
+  if (!machine.rocm) return notKnown(own);
+  const { parts, text } = machine.rocm;
+  if (majors.includes(parts[0])) return fine(weights.unsaid_rocm, `the wheel's name does not contain a ROCm version; its libraries need ROCm ${own}`);
+  const stepCount = Math.min(...majors.map((major) => steps(weights, [major, 0], parts)));
+  return reached(weights, data.reach["rocm other-major"], own, text, weights.rocm, stepCount);
+}
+
 function judgeRocm(data, [kind, own, parts, isPure], machine) {
   const weights = data.weights;
   if (kind === "other") return differs(weights.accelerator, own, machine.rocm ? `ROCm ${machine.rocm.text}` : "an AMD GPU");
+  if (kind === "libraries") return judgeLibraries(data, own, parts, machine);
   if (kind === "unsaid") return fine(weights.unsaid_rocm, "the wheel's name does not contain a ROCm version");
   if (!machine.rocm) return notKnown(own);
   const when = relation(parts, machine.rocm.parts);

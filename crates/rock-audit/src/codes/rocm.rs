@@ -36,6 +36,7 @@ pub const ALL: &[&Code] = &[
     &CONTENT_DISAGREES,
     &UNKNOWN_PLATFORM_TAG,
     &FOREIGN_SYSTEM,
+    &UNKNOWN_PYTHON_TAG,
 ];
 
 /// A platform tag that the wheel does not comply with.
@@ -223,4 +224,10 @@ pub const FOREIGN_SYSTEM: Code = Code::error(
     "R161",
     "foreign-system",
     "`wheel repair --plat` names a Linux platform, but all platform tags of the wheel are for another system: Android, iOS, macOS, Windows, WebAssembly or a BSD. Wheels for other systems are neither audited nor changed. Nothing was written.\n\nLeave out `--plat` to copy the wheel unchanged.",
+);
+/// A Python or ABI tag of no known implementation.
+pub const UNKNOWN_PYTHON_TAG: Code = Code::warning(
+    "R162",
+    "unknown-python-tag",
+    "A Python tag in the filename is not the abbreviation of an implementation and a version (PEP 425), such as `py3`, `cp312` and `pp310`, or an ABI tag is neither `none` nor one with a number, such as `abi3` and `cp313t`. Dots separate tags, so `3.12` is the tags `3` and `12`. No installer selects the wheel for such a tag.\n\n`wheel retag` sets such a tag only with `--allow R162`. Set the right one with `rock-matrix wheel retag --python-tag` or `--abi-tag`.",
 );

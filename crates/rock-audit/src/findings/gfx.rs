@@ -16,6 +16,10 @@ use rock_names::{Accelerator, GfxTarget};
 /// V6").
 const GENERIC_VERSION: u8 = 6;
 
+/// The help for targets that are not as expected.
+const CHECK_BUILD_TARGETS: &str =
+    "check the variables that set the targets of the build, such as `PYTORCH_ROCM_ARCH`";
+
 pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     for file in context.files {
@@ -204,14 +208,15 @@ pub fn unexpected_targets(
             held.extend(promised.into_iter().flatten().cloned());
         }
         held.extend(archives.into_keys());
-        findings.extend(
-            difference(&expected, &held, &held)
-                .map(|message| on_member(wheel, &file.path, &codes::GFX_NOT_AS_EXPECTED, message)),
-        );
+        findings.extend(difference(&expected, &held, &held).map(|message| {
+            on_member(wheel, &file.path, &codes::GFX_NOT_AS_EXPECTED, message)
+                .help(CHECK_BUILD_TARGETS)
+        }));
     }
     let on_wheel = |message: String| {
         Diagnostic::new(&codes::GFX_NOT_AS_EXPECTED, message)
             .at(Location::File(wheel.to_owned().into()), "")
+            .help(CHECK_BUILD_TARGETS)
     };
     let code = OtherCode::new(&others, !bundled.is_empty(), wheels);
     if code.paths.is_empty() {

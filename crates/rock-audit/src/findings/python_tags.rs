@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::codes::rocm as codes;
-use crate::locations::in_member;
+use crate::locations::{in_member, in_wheel};
 use rock_diagnostic::Diagnostic;
-use rock_names::{AbiTags, WheelName};
+use rock_names::{AbiTags, WheelName, is_abi_tag, is_python_tag, nearest_python_tag};
 
 /// Returns the error that a name selects Pythons for which an extension module does not exist.
 /// `members` are the paths in the archive. It is located in `file_name`.
@@ -66,6 +66,53 @@ pub fn check_python_tags<'m>(
                 "keep the tags of {pythons}, or build the module for the Pythons in the filename"
             )),
     )
+}
+
+/// Returns warnings about Python tags that no implementation of Python has, and ABI tags without a
+/// number.
+///
+/// ```
+/// use rock_audit::unknown_python_tags;
+///
+/// let name = "demo-1.0-3.12-none-any.whl".parse().unwrap();
+/// let found = unknown_python_tags("demo-1.0-3.12-none-any.whl", &name);
+/// assert_eq!(found[0].message, "`3` and `12` are not Python tags that an implementation has");
+/// assert_eq!(found[0].help.as_deref(), Some("write `cp312`"));
+/// ```
+pub fn unknown_python_tags(file_name: &str, name: &WheelName) -> Vec<Diagnostic> {
+    let unknown = |tags: &[String], is_known: fn(&str) -> bool| -> Vec<String> {
+        tags.iter().filter(|tag| !is_known(tag)).cloned().collect()
+    };
+    let message = |tags: &[String], kind: &str| {
+        let list = format!("`{}`", tags.join("` and `"));
+        match tags {
+            [_] => format!("{list} is not {kind} tag that an implementation has"),
+            _ => {
+                let kind = kind.split_once(' ').map_or(kind, |(_, word)| word);
+                format!("{list} are not {kind} tags that an implementation has")
+            }
+        }
+    };
+    let finding = |message: String, help: String| {
+        Diagnostic::new(&codes::UNKNOWN_PYTHON_TAG, message)
+            .at(in_wheel(file_name), "")
+            .help(help)
+    };
+    let mut findings = Vec::new();
+    let pythons = unknown(name.python_tags().as_slice(), is_python_tag);
+    if !pythons.is_empty() {
+        let help = match nearest_python_tag(&pythons) {
+            Some(near) => format!("write `{near}`"),
+            None => "write a tag such as `py3` or `cp312`".to_owned(),
+        };
+        findings.push(finding(message(&pythons, "a Python"), help));
+    }
+    let abis = unknown(name.abi_tags().as_slice(), is_abi_tag);
+    if !abis.is_empty() {
+        let help = "write `none`, `abi3`, or the ABI of the Python, such as `cp312`".to_owned();
+        findings.push(finding(message(&abis, "an ABI"), help));
+    }
+    findings
 }
 
 /// An extension module that exists for certain Pythons.

@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::CheckContext;
 use crate::codes::rocm as codes;
 use crate::embed::{known_embedding_rule, says_embedded};
+use crate::inspect::{InspectedFile, libraries};
 use crate::library::ElfLibrary;
 use crate::pattern::LibraryPatterns;
+use rock_compat::Compat;
 use rock_diagnostic::Diagnostic;
 
 /// The preset of ROCm's libraries.
@@ -75,7 +77,8 @@ fn base_and_major(soname: &str) -> Option<(&str, u32)> {
 fn two_majors(context: CheckContext<'_>, is_rocm: &LibraryPatterns) -> Vec<Diagnostic> {
     // A set, because libraries outside of all variants are checked with each of them.
     let mut messages = BTreeSet::new();
-    for libraries in loaded_together(context) {
+    let all: Vec<_> = context.libraries().collect();
+    for libraries in loaded_together(&all) {
         let mut users: BTreeMap<String, BTreeMap<u32, &str>> = BTreeMap::new();
         for (path, library) in libraries {
             let own_name = library.soname.as_deref().map(without_hash);
@@ -110,28 +113,25 @@ fn two_majors(context: CheckContext<'_>, is_rocm: &LibraryPatterns) -> Vec<Diagn
 
 /// Returns the libraries that one process loads, with their paths: for each variant the libraries
 /// outside of all variants and its own, in this order; all libraries if there are no variants.
-fn loaded_together(context: CheckContext<'_>) -> Vec<Vec<(&str, &ElfLibrary)>> {
-    let variants: BTreeSet<&str> = context
-        .libraries()
+fn loaded_together<'l>(
+    libraries: &[(&'l str, &'l ElfLibrary)],
+) -> Vec<Vec<(&'l str, &'l ElfLibrary)>> {
+    let variants: BTreeSet<&str> = libraries
+        .iter()
         .map(|(path, _)| variant(path))
         .filter(|variant| !variant.is_empty())
         .collect();
     if variants.is_empty() {
-        return vec![context.libraries().collect()];
+        return vec![libraries.to_vec()];
     }
     variants
         .into_iter()
         .map(|variant_number| {
-            let outside = context
-                .libraries()
-                .filter(|(path, _)| variant(path).is_empty());
-            outside
-                .chain(
-                    context
-                        .libraries()
-                        .filter(|(path, _)| variant(path) == variant_number),
-                )
-                .collect()
+            let of = |number: &str| {
+                let own = libraries.iter().filter(|(path, _)| variant(path) == number);
+                own.copied().collect::<Vec<_>>()
+            };
+            [of(""), of(variant_number)].concat()
         })
         .collect()
 }
@@ -159,22 +159,23 @@ type RocmMajors = BTreeMap<String, BTreeSet<String>>;
 
 /// Returns the major versions of ROCm that the libraries of a wheel were linked against.
 pub(crate) fn rocm_majors(context: CheckContext<'_>) -> RocmMajors {
-    majors(context, context.libraries())
+    majors(context.compat, context.libraries())
 }
 
 /// Returns the major versions of ROCm that libraries of one process were linked against, if the one
 /// in the label is not the only one; `None` if it is, among all libraries or among those of one
 /// variant.
 pub(super) fn other_majors(context: CheckContext<'_>, label_major: &str) -> Option<RocmMajors> {
-    let all = loaded_together(context).into_iter().map(|libraries| {
-        let mut majors = majors(context, libraries.into_iter());
+    let libraries: Vec<_> = context.libraries().collect();
+    let all = loaded_together(&libraries).into_iter().map(|libraries| {
+        let mut majors = majors(context.compat, libraries.into_iter());
         // Some libraries keep their SONAME in the next major version. A SONAME only implies another
         // version if the library has its own SONAME in that of the label.
         if majors.contains_key(label_major) {
             for (_, names) in majors.iter_mut().filter(|(major, _)| *major != label_major) {
                 names.retain(|name| {
                     base_and_major(name)
-                        .is_some_and(|(base, _)| has_soname(context, base, label_major))
+                        .is_some_and(|(base, _)| has_soname(context.compat, base, label_major))
                 });
             }
             majors.retain(|_, names| !names.is_empty());
@@ -192,9 +193,48 @@ pub(super) fn other_majors(context: CheckContext<'_>, label_major: &str) -> Opti
         .max_by_key(|majors| majors.contains_key(label_major))
 }
 
+/// Returns the major versions of ROCm with which the libraries of a wheel load: those that have all
+/// libraries of ROCm that it needs and does not contain. If no version has them all, returns every
+/// version that has one; empty for a wheel that needs none.
+pub fn needed_rocm_majors(files: &[InspectedFile], compat: &Compat) -> BTreeSet<u32> {
+    let own: Vec<(&str, &ElfLibrary)> = libraries(files).collect();
+    let contained: BTreeSet<&str> = own
+        .iter()
+        .flat_map(|(path, library)| [path.rsplit('/').next(), library.soname.as_deref()])
+        .flatten()
+        .collect();
+    let mut found = BTreeSet::new();
+    for libraries in loaded_together(&own) {
+        let mut majors = majors(compat, libraries.into_iter());
+        for names in majors.values_mut() {
+            names.retain(|name| !contained.contains(name.as_str()));
+        }
+        majors.retain(|_, names| !names.is_empty());
+        // Some libraries keep their SONAME in the next major version.
+        let has_all = |major: &str| {
+            let others = majors.iter().filter(|(other, _)| *other != major);
+            others.flat_map(|(_, names)| names).all(|name| {
+                base_and_major(name).is_none_or(|(base, _)| !has_soname(compat, base, major))
+            })
+        };
+        let complete: Vec<&String> = majors.keys().filter(|major| has_all(major)).collect();
+        let needed: Vec<&String> = if complete.is_empty() {
+            majors.keys().collect()
+        } else {
+            complete
+        };
+        found.extend(
+            needed
+                .into_iter()
+                .filter_map(|major| major.parse::<u32>().ok()),
+        );
+    }
+    found
+}
+
 /// Returns whether the SONAME of a library in a major version of ROCm is recorded.
-fn has_soname(context: CheckContext<'_>, base: &str, major: &str) -> bool {
-    let rows = &context.compat.tables().sonames;
+fn has_soname(compat: &Compat, base: &str, major: &str) -> bool {
+    let rows = &compat.tables().sonames;
     rows.iter().any(|row| {
         row.rocm == major
             && base_and_major(&row.soname).is_some_and(|(row_base, _)| row_base == base)
@@ -202,12 +242,12 @@ fn has_soname(context: CheckContext<'_>, base: &str, major: &str) -> bool {
 }
 
 fn majors<'l>(
-    context: CheckContext<'_>,
+    compat: &Compat,
     libraries: impl Iterator<Item = (&'l str, &'l ElfLibrary)>,
 ) -> RocmMajors {
     let mut majors = RocmMajors::new();
     for needed in libraries.flat_map(|(_, library)| &library.needed) {
-        if let Some(row) = context.compat.soname(needed) {
+        if let Some(row) = compat.soname(needed) {
             majors
                 .entry(row.rocm.clone())
                 .or_default()

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use super::CheckContext;
+use super::python_tags::unknown_python_tags;
 use crate::audited_libraries::elf_libc;
 use crate::codes::{elf, rocm as codes};
 use crate::compliance::{Compliance, python_need};
@@ -21,6 +22,7 @@ const SHOWN: usize = 3;
 /// Reports platform tags that the files of a wheel contradict.
 pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
     let mut findings: Vec<Diagnostic> = code_in_any_wheel(context).into_iter().collect();
+    findings.extend(unknown_python_tags(context.file_name, context.name));
     let tags = context.name.platform_tags();
     for tag in tags
         .iter()

@@ -79,7 +79,9 @@ pub(super) fn own_recipe_starter(
             (version, _) => version.clone(),
         },
     };
-    let project = files.project(&overrides).map_err(|error| project_fault(&error))?;
+    let project = files
+        .project(&overrides)
+        .map_err(|error| project_fault(&error))?;
     let starter_fault =
         |error: StarterError| fault(error.to_string()).help("see `rock-matrix compat list torch`");
     let values = pairs(compat, project.python.as_ref())
@@ -107,8 +109,8 @@ pub(super) fn own_recipe_starter(
         },
     };
     let template = include_str!("../../templates/starter/own-recipe.yaml");
-    let matrix = render("own-recipe.yaml", template, &view)
-        .map_err(|error| starter_fault(error.into()))?;
+    let matrix =
+        render("own-recipe.yaml", template, &view).map_err(|error| starter_fault(error.into()))?;
     Ok(StarterMatrix {
         why: format!("{name} with the recipe {}, as requested", recipe.name),
         distribution: name,

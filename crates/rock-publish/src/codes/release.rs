@@ -35,6 +35,7 @@ pub const ALL: &[&Code] = &[
     &NO_SUCH_TARGET,
     &LABEL_NOT_NORMAL,
     &BUILT_WITH_OTHER_TORCH,
+    &ROCM_NOT_IN_LABEL,
     &UNREADABLE_PUBLISHED_NAME,
     &NO_PUBLISHED_DIGEST,
     &OLDER_RELEASE_DIFFERS,
@@ -225,6 +226,12 @@ pub const BUILT_WITH_OTHER_TORCH: Code = Code::error(
     "G130",
     "built-with-other-torch",
     "According to the `build.json` next to the wheel, it was built with another torch or ROCm than its label names. Compiled code depends on the torch that it was built with: with the torch in the label, importing it may fail or crash, and the filename gives no hint of this.\n\nBuild it with the torch in the label, or change the label with `rock-matrix wheel label`. `--allow G130` publishes it anyway. For a wheel without compiled code this is a note, because its contents are the same with every torch.",
+);
+/// A wheel for ROCm whose label does not name it.
+pub const ROCM_NOT_IN_LABEL: Code = Code::warning(
+    "G131",
+    "rocm-not-in-label",
+    "The libraries of a wheel need ROCm, but its name does not contain a ROCm version. Installers may select it for any ROCm, no index lists it, and `pick` compares only the major version that its libraries need, which `rock-manifest.json` records.\n\nSet the version that it was built with: `rock-matrix wheel label WHEEL rocm7.0`.",
 );
 /// A published `.whl` file with an unreadable name.
 pub const UNREADABLE_PUBLISHED_NAME: Code = Code::warning(

@@ -15,7 +15,7 @@ pub(super) fn tag_name(request: &PreflightRequest<'_>) -> CheckResult {
         )
     };
     match request.tag.parse::<TagName>() {
-        Ok(_) => passed(format!("`{}` can be published", request.tag)),
+        Ok(_) => passed(format!("`{}` is a valid tag", request.tag)),
         Err(error) if request.tag.parse::<GitTag>().is_ok() => fault(
             error.to_string(),
             "separate its parts with `-`, as in `release-1`",

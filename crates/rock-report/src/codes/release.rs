@@ -10,6 +10,7 @@ pub const ALL: &[&Code] = &[
     &SEVERAL_PROJECTS,
     &TORCH_NOT_FOR_ROCM,
     &NO_TORCH,
+    &UNKNOWN_ROCM,
     &AMBIGUOUS_PUBLISHED_LABEL,
     &NO_MARKER,
     &UNKNOWN_RELEASE,
@@ -46,6 +47,12 @@ pub const NO_TORCH: Code = Code::warning(
     "G208",
     "no-torch",
     "The selected wheel needs torch, and the Python that it was selected for has none, so the wheel cannot be imported.\n\nThe command that `pick` prints also installs torch, if the official index has it for the ROCm version of the wheel. Otherwise, install it from an index for ROCm first.",
+);
+/// A selected wheel whose ROCm version is unknown.
+pub const UNKNOWN_ROCM: Code = Code::warning(
+    "G209",
+    "unknown-rocm",
+    "The name of the selected wheel does not contain a ROCm version, and no manifest of its release records which ROCm its libraries need, so it may be for another one and fail to load.\n\nDownload it and read its ROCm with `rock-matrix wheel show`. Whoever publishes it can set its label with `rock-matrix wheel label`, or publish it with `rock-matrix publish`, which records the ROCm of its libraries.",
 );
 /// An ambiguous label of a published wheel.
 pub const AMBIGUOUS_PUBLISHED_LABEL: Code = Code::warning(

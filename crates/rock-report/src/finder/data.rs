@@ -270,6 +270,10 @@ fn rocm(wheel: &WheelCandidate) -> Value {
             ])
         }
         WheelAccelerator::Other(other) => json!(["other", other, []]),
+        WheelAccelerator::RocmLibraries(majors) => {
+            let shown: Vec<String> = majors.iter().map(u32::to_string).collect();
+            json!(["libraries", shown.join(" or "), majors])
+        }
         WheelAccelerator::Unsaid => json!(["unsaid", "", []]),
     }
 }

@@ -55,6 +55,8 @@ pub enum WheelAccelerator {
     Rocm(RocmVersion),
     /// Another accelerator, in words: `CUDA 12.4`.
     Other(String),
+    /// Nothing names an accelerator, but the libraries need one of these major versions of ROCm.
+    RocmLibraries(Vec<u32>),
     /// Neither the manifest nor the label names an accelerator.
     Unsaid,
 }
@@ -220,7 +222,10 @@ fn candidate(
         (None, Some(names::Accelerator::Cuda(digits))) => {
             WheelAccelerator::Other(format!("CUDA {}", names::cuda_version(digits)))
         }
-        (None, None) => WheelAccelerator::Unsaid,
+        (None, None) => match offer.row.as_ref().map(|row| &row.needs_rocm) {
+            Some(majors) if !majors.is_empty() => WheelAccelerator::RocmLibraries(majors.clone()),
+            _ => WheelAccelerator::Unsaid,
+        },
     };
     let (torch, backend) = match (parsed, &label) {
         (Some(parsed), _) => (parsed.parts.torch, parsed.parts.backend),
@@ -318,6 +323,11 @@ impl WheelCandidate {
             self.gfx = GfxCode::Targets(devices::targets(&self.devices).unwrap_or_default());
         }
         self
+    }
+
+    /// Returns whether the wheel may need a ROCm that nothing names.
+    pub(super) fn has_unknown_rocm(&self) -> bool {
+        self.accelerator == WheelAccelerator::Unsaid && self.gfx != GfxCode::Any
     }
 
     /// Formats the supported Python versions.

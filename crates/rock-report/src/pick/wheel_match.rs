@@ -353,6 +353,7 @@ fn rocm(wheel: &WheelCandidate, machine: &TargetMachine, rules: &MatchRules) -> 
                 why: None,
             };
         }
+        WheelAccelerator::RocmLibraries(majors) => return rocm_libraries(majors, machine, rules),
         WheelAccelerator::Unsaid => {
             let text = "the wheel's name does not contain a ROCm version".to_owned();
             return AxisMatch::Fine {
@@ -385,6 +386,43 @@ fn rocm(wheel: &WheelCandidate, machine: &TargetMachine, rules: &MatchRules) -> 
         None => AxisMatch::Differs {
             size: WEIGHTS.rocm + WEIGHTS.steps(from, to),
             wheel: own.to_string(),
+            yours: rocm.to_string(),
+            why: reach.map(|reach| reach.said.clone()),
+        },
+    }
+}
+
+/// Matches the ROCm of a wheel whose name does not contain it, by what its libraries need.
+fn rocm_libraries(majors: &[u32], machine: &TargetMachine, rules: &MatchRules) -> AxisMatch {
+    let own: Vec<String> = majors.iter().map(u32::to_string).collect();
+    let own = own.join(" or ");
+    let Some(rocm) = &machine.rocm else {
+        return not_known(&own);
+    };
+    if majors.contains(&rocm.major()) {
+        let text = format!(
+            "the wheel's name does not contain a ROCm version; its libraries need ROCm {own}"
+        );
+        return AxisMatch::Fine {
+            cost: WEIGHTS.unsaid_rocm,
+            text,
+        };
+    }
+    let to = minor(rocm);
+    let steps = majors
+        .iter()
+        .map(|&major| WEIGHTS.steps((major.into(), 0), to))
+        .min()
+        .unwrap_or_default();
+    let reach = rules.reach("rocm", "other-major");
+    match reach.filter(|reach| reach.fits) {
+        Some(reach) => AxisMatch::Fine {
+            cost: WEIGHTS.other_rocm + steps,
+            text: format!("the wheel is for {own}, you have {rocm}; {}", reach.said),
+        },
+        None => AxisMatch::Differs {
+            size: WEIGHTS.rocm + steps,
+            wheel: own,
             yours: rocm.to_string(),
             why: reach.map(|reach| reach.said.clone()),
         },

@@ -25,7 +25,7 @@ pub struct WheelPick {
     passed_over: Vec<PassedOver>,
     /// The ROCm versions that the wheels are for, sorted, if none of them supports that of the
     /// machine; otherwise empty.
-    other_rocm: Vec<RocmVersion>,
+    other_rocm: Vec<String>,
 }
 
 impl WheelPick {
@@ -66,6 +66,7 @@ impl WheelPick {
         let mut found = Vec::new();
         found.extend(self.foreign_torch_warning());
         found.extend(self.missing_torch_warning());
+        found.extend(self.unknown_rocm_warning());
         if self.decision.fits.is_empty() {
             found.push(self.no_fit_error());
         }
@@ -96,6 +97,16 @@ impl WheelPick {
         Some(Diagnostic::new(&codes::NO_TORCH, message).help(help))
     }
 
+    fn unknown_rocm_warning(&self) -> Option<Diagnostic> {
+        let wheel = self.wheel().filter(|wheel| wheel.has_unknown_rocm())?;
+        let message = format!("the ROCm version of `{}` is unknown", wheel.offer.file);
+        Some(
+            Diagnostic::new(&codes::UNKNOWN_ROCM, message).help(
+                "download it and check it with `rock-matrix wheel show` before installing it",
+            ),
+        )
+    }
+
     fn no_fit_error(&self) -> Diagnostic {
         let (machine, near) = (&self.machine, &self.decision.near);
         let project = machine.distribution.as_deref().unwrap_or_default();
@@ -109,8 +120,8 @@ impl WheelPick {
         };
         let mut error = Diagnostic::new(&codes::NO_WHEEL_FITS, message);
         if unsupported.is_some() {
-            let versions: Vec<&str> = self.other_rocm.iter().map(RocmVersion::as_str).collect();
-            error = error.note(format!("wheels exist for ROCm {}", versions.join(", ")));
+            let versions = self.other_rocm.join(", ");
+            error = error.note(format!("wheels exist for ROCm {versions}"));
         }
         for wheel in self.passed_over.iter().take(MAX_YANKED) {
             error = error.note(wheel.to_string());
@@ -124,6 +135,13 @@ impl WheelPick {
         }
         if let Some(help) = self.unknown_backend_help(project) {
             return error.help(help);
+        }
+        let nearest = near.first().map(|near| &self.wheels[near.index]);
+        if nearest.is_some_and(WheelCandidate::has_unknown_rocm) {
+            return error.help(
+                "build the wheel with `rock-matrix build`; the ROCm version of the nearest one is \
+                 unknown: check it with `rock-matrix wheel show`",
+            );
         }
         let changes: Vec<String> = near
             .first()
@@ -213,7 +231,7 @@ impl WheelPick {
         text
     }
 
-    /// Returns the number of other wheels that fit, and the options that would exclude some.
+    /// Returns the number of other wheels that fit, and the options that can exclude some.
     fn others_text(&self) -> String {
         let others = match self.decision.fits.len() {
             0 | 1 => return String::new(),
@@ -221,14 +239,36 @@ impl WheelPick {
             count => format!("{} other wheels fit", count - 1),
         };
         let machine = &self.machine;
+        let fits: Vec<&WheelCandidate> = self
+            .decision
+            .fits
+            .iter()
+            .map(|fit| &self.wheels[fit.index])
+            .collect();
         let unknown: Vec<&str> = [
-            (machine.rocm.is_none(), "`--rocm`"),
-            (machine.torch.is_none(), "`--torch`"),
-            (machine.python.is_none(), "`--python`"),
-            (machine.gfx.is_empty(), "`--gfx`"),
+            (
+                machine.rocm.is_none() && differ(&fits, |wheel| &wheel.accelerator),
+                "`--rocm`",
+            ),
+            (
+                machine.torch.is_none() && differ(&fits, |wheel| &wheel.torch),
+                "`--torch`",
+            ),
+            (
+                machine.python.is_none() && differ(&fits, |wheel| &wheel.pythons),
+                "`--python`",
+            ),
+            (
+                machine.gfx.is_empty() && differ(&fits, |wheel| &wheel.gfx),
+                "`--gfx`",
+            ),
+            (
+                machine.backend.is_none() && differ(&fits, |wheel| &wheel.backend),
+                "`--backend`",
+            ),
         ]
         .into_iter()
-        .filter_map(|(is_unknown, flag)| is_unknown.then_some(flag))
+        .filter_map(|(separates, flag)| separates.then_some(flag))
         .collect();
         let fewer = if unknown.is_empty() {
             String::new()
@@ -245,7 +285,7 @@ fn other_rocm(
     wheels: &[WheelCandidate],
     machine: &TargetMachine,
     rules: &MatchRules,
-) -> Vec<RocmVersion> {
+) -> Vec<String> {
     let is_wanted = |wheel: &&WheelCandidate| {
         let name = machine.distribution.as_ref();
         name.is_none_or(|name| *name == wheel.distribution)
@@ -257,12 +297,35 @@ fn other_rocm(
     let mut versions: Vec<RocmVersion> = wheels()
         .filter_map(|wheel| match &wheel.accelerator {
             WheelAccelerator::Rocm(rocm) => Some(rocm.clone()),
-            WheelAccelerator::Other(_) | WheelAccelerator::Unsaid => None,
+            WheelAccelerator::RocmLibraries(_)
+            | WheelAccelerator::Other(_)
+            | WheelAccelerator::Unsaid => None,
         })
         .collect();
     versions.sort();
     versions.dedup();
-    versions
+    let mut majors: Vec<u32> = wheels()
+        .flat_map(|wheel| match &wheel.accelerator {
+            WheelAccelerator::RocmLibraries(majors) => majors.as_slice(),
+            _ => &[],
+        })
+        .copied()
+        .filter(|major| versions.iter().all(|version| version.major() != *major))
+        .collect();
+    majors.sort_unstable();
+    majors.dedup();
+    let named = versions.iter().map(ToString::to_string);
+    named.chain(majors.iter().map(u32::to_string)).collect()
+}
+
+/// Returns whether the wheels have different values of a property.
+fn differ<T: PartialEq>(
+    wheels: &[&WheelCandidate],
+    property: impl Fn(&WheelCandidate) -> &T,
+) -> bool {
+    wheels
+        .windows(2)
+        .any(|pair| property(pair[0]) != property(pair[1]))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use super::output::source_date;
 use super::{OutputFormat, fail, report};
 use crate::audit::{
     Auditor, Inspection, LibraryDirSuffix, LibraryPatterns, RepairDestination, RepairOptions,
-    RepairedWheel, WheelFile,
+    RepairedWheel, WheelFile, find_wheels,
 };
 use crate::bytes::on_threads;
 use crate::cli::whole_number::{Unit, whole_number};
@@ -43,8 +43,8 @@ Examples:
   rock-matrix wheel repair built.whl --sysroot /mnt/image     libraries of a container image
   rock-matrix wheel repair built.whl --dedup-sonames --keep-copy 'libplugin*'")]
 pub(super) struct Args {
-    /// Wheels to repair; the files are not modified
-    #[arg(required = true, value_name = "WHEEL")]
+    /// Wheels to repair, or directories with wheels; the files are not modified
+    #[arg(required = true, value_name = "WHEEL|DIR")]
     wheels: Vec<PathBuf>,
     /// Platform tag to comply with, or auto
     ///
@@ -66,7 +66,7 @@ pub(super) struct Args {
     /// Keep platform tags of the input that the symbols contradict
     #[arg(long, help_heading = "Platform", hide_short_help = true)]
     keep_claimed_tags: bool,
-    /// Folder for the repaired wheels
+    /// Directory for the repaired wheels
     #[arg(
         short = 'o',
         long,
@@ -113,7 +113,7 @@ pub(super) struct Args {
     /// Remove symbols and debug sections from all libraries
     #[arg(long, help_heading = "Libraries")]
     strip: bool,
-    /// Suffix of the folder for grafted libraries, which begins with the distribution name
+    /// Suffix of the directory for grafted libraries, which begins with the distribution name
     #[arg(
         short = 'L',
         long,
@@ -203,8 +203,8 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 }
 
 fn repair_all(args: &Args, auditor: &Auditor<'_>, options: &RepairOptions, shell: &Shell) -> Exit {
-    let mut all = Vec::new();
-    for path in &args.wheels {
+    let (paths, mut all) = find_wheels(&args.wheels);
+    for path in &paths {
         let repaired = repair(path, args, auditor, options, shell);
         let text = match (args.format.get(), &repaired) {
             (Format::Human, Ok(repaired)) => text::text(repaired, args.dry_run),
@@ -229,7 +229,7 @@ fn repair_all(args: &Args, auditor: &Auditor<'_>, options: &RepairOptions, shell
             Err(errors) => all.extend(errors),
         }
     }
-    all.extend(args.options.unmatched_excludes(auditor, args.wheels.len()));
+    all.extend(args.options.unmatched_excludes(auditor, paths.len()));
     report(shell, all)
 }
 

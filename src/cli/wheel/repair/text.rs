@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::audit::{Graft, RepairChanges, RepairNote, RepairOutcome, RepairedWheel, format_size};
-use crate::diagnostic::counted;
 use crate::elf::SearchPathEdit;
 
 /// Returns the path of the new wheel, after the planned changes in a dry run.
@@ -73,7 +72,12 @@ fn entries(path: &str) -> String {
         None => path.to_owned(),
         Some((before, last)) => {
             let count = before.split(':').count();
-            format!("{last}, after {}", counted(count, "other folder"))
+            let noun = if count == 1 {
+                "directory"
+            } else {
+                "directories"
+            };
+            format!("{last}, after {count} other {noun}")
         }
     }
 }

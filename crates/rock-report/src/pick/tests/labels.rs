@@ -105,3 +105,31 @@ fn a_label_with_two_readings_says_nothing_unless_a_manifest_does() {
     }]);
     assert!(note(&known).iter().all(|note| note.axis == MatchAxis::Gpu));
 }
+
+#[test]
+fn a_wheel_without_a_label_is_for_the_rocm_that_its_libraries_need() {
+    let known = |majors: &[u32]| {
+        wheels_of(vec![ManifestFile {
+            needs_rocm: majors.to_vec(),
+            ..row("a-1-cp312-cp312-manylinux_2_28_x86_64.whl")
+        }])
+    };
+    let decision = decided(&known(&[7]), &usual_machine());
+    assert!(decision.fits.is_empty());
+    let [difference] = &decision.near[0].differences[..] else {
+        panic!("only ROCm differs");
+    };
+    assert_eq!(
+        (difference.wheel.as_str(), difference.yours.as_str()),
+        ("7", "6.4")
+    );
+    let note = decided(&known(&[6, 7]), &usual_machine()).fits[0]
+        .notes
+        .iter()
+        .find(|note| note.axis == MatchAxis::Rocm)
+        .map(|note| note.text.clone());
+    assert_eq!(
+        note.as_deref(),
+        Some("the wheel's name does not contain a ROCm version; its libraries need ROCm 6 or 7")
+    );
+}

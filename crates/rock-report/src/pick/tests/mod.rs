@@ -37,6 +37,7 @@ fn row(name: &str) -> ManifestFile {
         covers: vec![],
         requires_python: None,
         gfx_from: None,
+        needs_rocm: vec![],
         run_time: rock_plan::config::RunTime::default(),
         gfx: vec![],
         metadata_sha256: None,
