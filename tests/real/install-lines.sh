@@ -67,6 +67,8 @@ imports() {
   note "$answer"
 }
 end_importer() {
+  # `coproc` sets it.
+  # shellcheck disable=SC2154
   local process=$importer_PID
   eval "exec ${importer[1]}>&-"
   wait "$process" || true
