@@ -66,7 +66,7 @@ fn ended(args: &Args, shell: &Shell) -> Result<Exit, Exit> {
     let request = StarterRequest {
         distribution: args.distribution.clone(),
         recipe: args.recipe.clone(),
-        own_recipe: own_recipe(args.recipe.as_deref(), shell)?,
+        own_recipe: own_recipe(args, shell)?,
         version: args.set.clone(),
     };
     let starter =
@@ -74,6 +74,10 @@ fn ended(args: &Args, shell: &Shell) -> Result<Exit, Exit> {
     let path = format!("matrices/{}.yaml", starter.distribution);
     let workflow = workflow(&path, &starter, compat, shell)?;
     shell.say(&starter.why);
+    let options: String = load::data_options(shell)
+        .iter()
+        .map(|word| format!(" {}", shell_quoted(word)))
+        .collect();
     let mut written = 0;
     for (path, text) in [(path.as_str(), &starter.matrix), (WORKFLOW_PATH, &workflow)] {
         if path == WORKFLOW_PATH
@@ -82,7 +86,7 @@ fn ended(args: &Args, shell: &Shell) -> Result<Exit, Exit> {
         {
             shell.say(&format!(
                 "create the workflow of your matrix files with {}",
-                written_by()
+                written_by(&options)
             ));
             continue;
         }
@@ -104,9 +108,10 @@ fn ended(args: &Args, shell: &Shell) -> Result<Exit, Exit> {
             format!("`cd {}`, ", shell_quoted(&args.dir))
         };
         shell.say(&format!(
-            "next: {enter}edit {path}, then `rock-matrix check`, `rock-matrix plan` and"
+            "next: {enter}edit {path}, then `rock-matrix check{options}`, \
+             `rock-matrix plan{options}` and"
         ));
-        shell.say(&written_by());
+        shell.say(&written_by(&options));
     }
     Ok(Exit::Done)
 }
@@ -116,9 +121,13 @@ fn machine(shell: &Shell, error: sys::FileError) -> Exit {
     Exit::Machine
 }
 
-/// Returns the recipe of this name in the user's directory of recipes, if there is one.
-fn own_recipe(name: Option<&str>, shell: &Shell) -> Result<Option<Arc<RecipeDocument>>, Exit> {
-    let Some(name) = name.filter(|name| sys::exists(&shell.directories.recipe_path(name))) else {
+/// Returns the requested recipe from the user's directory of recipes, if it is there. The overlay
+/// of the working directory does not apply to a project elsewhere.
+fn own_recipe(args: &Args, shell: &Shell) -> Result<Option<Arc<RecipeDocument>>, Exit> {
+    let directories = &shell.directories;
+    let is_here = args.dir == Path::new(".") || directories.named_recipes().is_some();
+    let is_own = |name: &&str| is_here && sys::exists(&directories.recipe_path(name));
+    let Some(name) = args.recipe.as_deref().filter(is_own) else {
         return Ok(None);
     };
     let (recipes, _) = shell
@@ -178,8 +187,8 @@ fn is_alone(dir: &Path, starter: &StarterMatrix) -> bool {
 }
 
 /// Returns the command that generates the workflow.
-fn written_by() -> String {
-    format!("`rock-matrix render workflow --out {WORKFLOW_PATH}`")
+fn written_by(options: &str) -> String {
+    format!("`rock-matrix render workflow --out {WORKFLOW_PATH}{options}`")
 }
 
 /// Returns the workflow that `render workflow` generates for the matrix file, or reports why it

@@ -17,6 +17,20 @@ use crate::sys;
 /// results, checksums, rendered files.
 pub(super) const MAX_FILE_BYTES: u64 = 64 << 20;
 
+/// Returns the options of this run that select compatibility tables and recipes.
+pub(super) fn data_options(shell: &Shell) -> Vec<String> {
+    let directories = &shell.directories;
+    let options = [
+        ("--compat", directories.named_compat()),
+        ("--recipes", directories.named_recipes()),
+    ];
+    options
+        .into_iter()
+        .filter_map(|(name, directory)| Some([name.to_owned(), directory?.display().to_string()]))
+        .flatten()
+        .collect()
+}
+
 /// Reads a text file, or standard input if the path is `-`.
 ///
 /// # Errors

@@ -4,7 +4,7 @@ use super::completed_value::{self, CompletedValue};
 use super::wheel::fail;
 use super::{Exit, Format, OutputFormat, Shell};
 use crate::codes::host;
-use crate::config::recipe::{self, RecipeOverview};
+use crate::config::recipe::{self, RecipeOverview, embedded_names};
 use crate::config::syntax::is_name;
 use crate::diagnostic::{Diagnostic, Diagnostics, ExitClass, Sink, shell_quoted};
 use crate::sys;
@@ -71,10 +71,10 @@ struct NewArgs {
 
 /// Reads the name of a recipe.
 fn recipe_name(text: &str) -> Result<String, String> {
-    if is_name(text) {
+    if is_name(text) && text.starts_with(|first: char| first.is_ascii_lowercase()) {
         Ok(text.to_owned())
     } else {
-        Err("a name has lower-case letters, digits and `-`".to_owned())
+        Err("a name has lower-case letters, digits and `-`, and begins with a letter".to_owned())
     }
 }
 
@@ -153,10 +153,21 @@ fn load_overviews(name: Option<&str>, shell: &Shell) -> Result<Vec<RecipeOvervie
 
 fn create(args: &NewArgs, shell: &Shell) -> Exit {
     let path = shell.directories.recipe_path(&args.name);
-    if sys::exists(&path) {
-        let message = format!("`{}` already exists", path.display());
-        let error = Diagnostic::new(&host::CANNOT_WRITE_FILE, message)
-            .help("edit the file, or choose another name");
+    let refusal = if sys::exists(&path) {
+        Some((
+            format!("`{}` already exists", path.display()),
+            "edit the file, or choose another name",
+        ))
+    } else if embedded_names().any(|name| name == args.name) {
+        Some((
+            format!("`{}` is a recipe of the program", args.name),
+            "choose another name: a file with this one would replace the recipe in all matrix files",
+        ))
+    } else {
+        None
+    };
+    if let Some((message, help)) = refusal {
+        let error = Diagnostic::new(&host::CANNOT_WRITE_FILE, message).help(help);
         return fail(
             shell,
             &Diagnostics::from(error).exits_with(ExitClass::Input),

@@ -151,7 +151,7 @@ fn rendered(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
         .filter(|word| is_stdin(Path::new(word)) || sys::is_file(Path::new(word)))
         .cloned()
         .collect();
-    let data_options = data_options(shell);
+    let data_options = load::data_options(shell);
     let render_options = RenderOptions {
         engine: engine.container(),
         requires_container: options.engine.and_then(EngineChoice::container).is_some(),
@@ -249,20 +249,6 @@ fn summary(selection: &JobSelection) -> String {
         .plan()
         .map(|plan| render::plan(plan, &[], render::PlanDetail::Summary))
         .unwrap_or_default()
-}
-
-/// Returns the options of this run that select compatibility tables and recipes.
-fn data_options(shell: &Shell) -> Vec<String> {
-    let directories = &shell.directories;
-    let options = [
-        ("--compat", directories.named_compat()),
-        ("--recipes", directories.named_recipes()),
-    ];
-    options
-        .into_iter()
-        .filter_map(|(name, directory)| Some([name.to_owned(), directory?.display().to_string()]))
-        .flatten()
-        .collect()
 }
 
 /// The kind of text to print for each job.

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use itertools::Itertools as _;
 
 use crate::diagnostic::nearest::nearest_few;
 use crate::diagnostic::shell_line;
@@ -50,11 +51,7 @@ pub(super) fn improved(mut error: clap::Error, arguments: &[OsString]) -> clap::
     let tips = match kind {
         ErrorKind::UnknownArgument => option_tips(&mut error, command, &path, arguments),
         ErrorKind::InvalidSubcommand => subcommand_tips(&mut error, &root, command, &path),
-        ErrorKind::ArgumentConflict => [ContextKind::InvalidArg, ContextKind::PriorArg]
-            .into_iter()
-            .flat_map(|kind| context(&error, kind))
-            .flat_map(|argument| table::tips(&path, option_name(&argument)))
-            .collect(),
+        ErrorKind::ArgumentConflict => conflict_tips(&error, &path),
         _ => {
             let (group, name) = path.rsplit_once(' ').unwrap_or(("", path.as_str()));
             table::tips(group, name)
@@ -62,6 +59,23 @@ pub(super) fn improved(mut error: clap::Error, arguments: &[OsString]) -> clap::
     };
     add_tips(&mut error, tips);
     error
+}
+
+/// Returns tips for two options that exclude each other. An option that is given twice has none.
+fn conflict_tips(error: &clap::Error, path: &str) -> Vec<String> {
+    let arguments: Vec<String> = [ContextKind::InvalidArg, ContextKind::PriorArg]
+        .into_iter()
+        .flat_map(|kind| context(error, kind))
+        .unique()
+        .collect();
+    if arguments.len() < 2 {
+        return Vec::new();
+    }
+    arguments
+        .iter()
+        .flat_map(|argument| table::tips(path, option_name(argument)))
+        .unique()
+        .collect()
 }
 
 /// Adds a tip to an error that has none.
@@ -187,7 +201,9 @@ fn subcommand_tips(
         tips.push(format!("did you mean `rock-matrix help {path}`?"));
     }
     let groups = groups_with_subcommand(root, &word);
-    if tips.is_empty() && (path.is_empty() || groups.len() == 1) {
+    // In a group, a verb of other programs hardly stands for a command of another group.
+    let is_elsewhere = groups.len() == 1 && !table::is_typed(&word);
+    if tips.is_empty() && (path.is_empty() || is_elsewhere) {
         let tip = |group: &&str| format!("did you mean `rock-matrix {group} {word}`?");
         tips.extend(groups.iter().map(tip));
     }
@@ -335,6 +351,20 @@ mod tests {
             let text = error(words);
             assert!(text.contains(tip), "{text}");
         }
+    }
+
+    #[test]
+    fn an_option_that_is_given_twice_has_no_tip() {
+        for words in [
+            &["pick", "--rocm", "6.4", "--rocm", "7.0"][..],
+            &["pick", "--torch", "2.8", "--torch", "2.9"],
+        ] {
+            let text = error(words);
+            assert!(text.contains("cannot be used multiple times"), "{text}");
+            assert!(!text.contains("tip:"), "{text}");
+        }
+        let text = error(&["pick", "--wheels", "dist", "--rocm", "6.4"]);
+        assert_eq!(text.matches("tip:").count(), 1, "{text}");
     }
 
     #[test]

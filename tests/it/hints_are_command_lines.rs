@@ -81,6 +81,8 @@ fn options(command: &clap::Command) -> BTreeSet<String> {
 fn words(command: &str) -> Vec<String> {
     let command = command
         .replace("{engine}", "docker")
+        .replace("{options}", "")
+        .replace("--older-than AGE", "--older-than 30d")
         .replace("TARGET", "gfx942")
         .replace("NAME", "name");
     let command = regex::Regex::new(r"\{[^{}]*\}|…")

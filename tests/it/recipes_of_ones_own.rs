@@ -581,6 +581,11 @@ fn a_new_recipe_is_a_valid_file_to_start_from() {
         .run(&["recipe", "new", "other", "--recipes", "own"])
         .exits(0);
     assert!(project.has("own/other.yaml"));
+    insta::assert_snapshot!(project.run(&["recipe", "new", "torch"]).exits(1).stderr, @r"
+    error[H021 cannot-write-file]: `torch` is a recipe of the program
+    help: choose another name: a file with this one would replace the recipe in all matrix files
+    ");
+    project.run(&["recipe", "new", "3d"]).exits(2);
     let refused = project.run(&["recipe", "new", "My Kernels"]).exits(2);
     assert!(
         refused

@@ -110,7 +110,8 @@ fresh_environment() {
     packages=true
     shift
   fi
-  kept=$cache/environments/$("$host_python" -c 'import sys; print("%s-%d.%d.%d" % (sys.implementation.name, *sys.version_info[:3]))')
+  kept=$cache/environments/$("$host_python" -c 'import sys, zlib
+print("%s-%d.%d.%d-%08x" % (sys.implementation.name, *sys.version_info[:3], zlib.crc32(sys.prefix.encode())))')
   one_at_a_time environment make_environment "$kept"
   rm -rf "$1"
   cp -a "$kept" "$1"
@@ -119,7 +120,8 @@ fresh_environment() {
   sed -i "s#$kept#$1#g" "$1"/bin/{pip,activate,Activate}*
 }
 make_environment() {
-  [ ! -x "$1/bin/pip" ] || return 0
+  ! "$1/bin/python3" -c 'import pip' 2>/dev/null || return 0
+  rm -rf "$1"
   mkdir -p "${1%/*}"
   # One that was interrupted does not have the name.
   "$host_python" -m venv --clear "$1.new" && sed -i "s#$1[.]new#$1#g" "$1.new"/bin/{pip,activate,Activate}* && mv "$1.new" "$1"

@@ -32,7 +32,7 @@ pub struct Diagnostic {
     /// except in its final note.
     ///
     /// [`Sink::finish`]: crate::Sink::finish
-    pub omitted: usize,
+    pub omitted: u32,
 }
 
 /// A location with a text.

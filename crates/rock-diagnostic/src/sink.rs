@@ -29,7 +29,7 @@ impl Sink {
     /// The final note of another sink adds its [number](Diagnostic::omitted) to that of this one.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         if diagnostic.omitted > 0 {
-            self.dropped += diagnostic.omitted;
+            self.dropped += diagnostic.omitted as usize;
             return;
         }
         let is_error = diagnostic.is_error();
@@ -123,7 +123,7 @@ impl Sink {
         if self.dropped > 0 {
             let message = format!("{} more diagnostics are not shown", self.dropped);
             self.diagnostics.push(Diagnostic {
-                omitted: self.dropped,
+                omitted: u32::try_from(self.dropped).unwrap_or(u32::MAX),
                 ..Diagnostic::new(&MORE_FAULTS, message).help("fix these first")
             });
         }

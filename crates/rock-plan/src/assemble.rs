@@ -70,7 +70,7 @@ pub struct PlanGroup {
 /// The jobs of a matrix file from which a filter selected some.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SelectedFrom {
-    /// All jobs of the file; this is their number.
+    /// All jobs of the file, also those whose files are published; this is their number.
     All(usize),
     /// Only cells with the selected values were planned, so the number of all jobs is unknown.
     Planned,
@@ -127,7 +127,7 @@ impl Plan {
     /// one.
     pub(super) fn select(&mut self, is_selected: impl Fn(JobView<'_>) -> bool) {
         for group in &mut self.groups {
-            let all = SelectedFrom::All(group.job_count());
+            let all = SelectedFrom::All(group.job_count() + group.skipped.len());
             group.selected_from = group.selected_from.or(Some(all));
         }
         self.keep(is_selected);
@@ -236,6 +236,11 @@ impl PlanGroup {
     /// Returns the number of jobs.
     pub fn job_count(&self) -> usize {
         self.drafts.len()
+    }
+
+    /// Returns the number of jobs that were skipped because their files are published.
+    pub fn published_count(&self) -> usize {
+        self.skipped.len()
     }
 }
 

@@ -5,6 +5,9 @@ use std::fmt;
 
 use rock_names::{PythonVersion, WheelName, is_free_threaded_abi};
 
+/// The first Python whose free-threaded build has a stable ABI, `abi3t` (PEP 803).
+pub(crate) const FIRST_FREE_THREADED_STABLE_ABI: (u8, u8) = (3, 15);
+
 /// The Python versions that a wheel supports (platform compatibility tags, "Python Tag" and "ABI
 /// Tag"; PEP 384 for `abi3`, PEP 803 for `abi3t`).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +35,10 @@ impl WheelPythons {
         for tag in tags {
             numbered.extend(abis.iter().filter_map(|abi| {
                 let is_of_tag = abi.starts_with(tag.as_str()) || abi == "abi3t";
-                version(tag, is_free_threaded_abi(abi) && is_of_tag)
+                let python = version(tag, is_free_threaded_abi(abi) && is_of_tag)?;
+                // Earlier Pythons have no stable ABI without the GIL (PEP 803).
+                (abi != "abi3t" || python.numbers() >= FIRST_FREE_THREADED_STABLE_ABI)
+                    .then_some(python)
             }));
         }
         numbered.sort();
@@ -43,7 +49,9 @@ impl WheelPythons {
         match numbered.first() {
             None => Self::Other(format!("{}-{}", name.python_tags(), name.abi_tags())),
             Some(lowest) if name.abi_tags().contains("abi3") => {
-                if name.abi_tags().contains("abi3t") {
+                // Both builds have the same first version.
+                let free_threaded = numbered.iter().find(|python| python.is_free_threaded());
+                if free_threaded.is_some_and(|python| python.numbers() == lowest.numbers()) {
                     Self::From(*lowest)
                 } else {
                     Self::StableAbi(*lowest)

@@ -8,7 +8,7 @@ use crate::cli::{Exit, Shell, load};
 use crate::codes::plan as codes;
 use crate::compat::Compat;
 use crate::config::Platform;
-use crate::diagnostic::{Diagnostic, Severity, Sink};
+use crate::diagnostic::{Diagnostic, Severity, Sink, shell_quoted};
 use crate::plan::workspace::{MatrixFile, Workspace};
 use crate::plan::{JobView, Plan, PlanInputs};
 use crate::recipe::container::CALLER_MOUNT;
@@ -130,15 +130,19 @@ fn rendered_text(
 }
 
 /// Warns about workflows of the working directory that were rendered from all files in `matrices/`
-/// and differ from what would be rendered now, apart from the version of the program.
+/// and differ from what would be rendered now, apart from the version of the program. With
+/// `--compat` or `--recipes` it is not known what they were rendered with.
 pub(in crate::cli) fn warn_of_outdated(compat: &Compat, shell: &Shell, sink: &mut Sink) {
+    if !load::data_options(shell).is_empty() {
+        return;
+    }
     let directory = Path::new(".github/workflows");
     for path in sys::files_with_extension(directory, &["yml", "yaml"]).unwrap_or_default() {
         let Ok(present) = sys::read_text(&path, MAX_WORKFLOW_BYTES) else {
             continue;
         };
         let name = path.display().to_string();
-        let command = format!("rock-matrix render workflow --out {name}");
+        let command = format!("rock-matrix render workflow --out {}", shell_quoted(&name));
         let header = present.lines().nth(1);
         if present.starts_with(render::FIRST_WORDS)
             && header.and_then(|line| line.split('`').nth(1)) == Some(command.as_str())

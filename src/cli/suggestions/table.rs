@@ -67,7 +67,8 @@ index delete|remove|rm|prune -> rock-matrix index yank
 index list|ls|show -> rock-matrix report packages
 index serve -> `python3 -m http.server --directory DIR` serves an index
 index build -> `--published` indexes releases instead of a directory
-index --yank|--yank-older-than -> use `rock-matrix index yank DIR FILES`
+index --yank -> use `rock-matrix index yank DIR FILES`
+index --yank-older-than -> use `rock-matrix index yank DIR --older-than AGE`
 index --unyank -> use `rock-matrix index unyank DIR FILES`
 index * -> rock-matrix index build *
 

@@ -12,7 +12,7 @@ const OPTIONS: [&str; 3] = [
 ];
 /// Runs pip with each list of words in a copy of a process that has imported it, and prints what
 /// each run ended with.
-const COPIES: &str = r#"
+const COPIES: &str = r"
 import json, os, sys, tempfile, traceback
 from pip._internal.cli.main import main
 import pip._internal.commands.download, pip._internal.commands.install
@@ -38,7 +38,7 @@ for words in json.load(sys.stdin):
         stderr.seek(0)
         ended.append([status, stdout.read().decode(), stderr.read().decode()])
 json.dump(ended, sys.stdout)
-"#;
+";
 
 /// Fails where there is no pip: a story that left its checks out would look like one that passed.
 #[track_caller]

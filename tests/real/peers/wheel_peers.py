@@ -102,8 +102,8 @@ def judge(job):
     if not refused and not refusing:
         if any(tree != trees[0] for tree in trees):
             problems.append(f"{vector.name}: pip and uv install {[sorted(tree) for tree in trees]}")
-    # Where something is wrong, all of it is done again in the next run.
-    if not problems and not is_kept:
+    # Where something is wrong, or an installer ran out of time, all of it is done again in the next run.
+    if not problems and not is_kept and all(code in (0, 1, 2) for code, _ in answers.values()):
         kept.keep([answers, trees], *question)
     line = f"{vector.name}: {'refused' if refused else 'taken'} here; {', '.join(refusing) or 'none'} of the installers"
     return line, refused, bool(refusing), problems

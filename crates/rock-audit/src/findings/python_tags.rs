@@ -63,7 +63,7 @@ pub fn check_python_tags<'m>(
         Diagnostic::new(&codes::LABEL_NOT_IN_CONTENTS, message)
             .at(in_member(file_name, module.path), "")
             .help(format!(
-                "keep the tags of {pythons}, or build the module for the Pythons in the filename"
+                "use the tags of {pythons}, or build the module for the Pythons in the filename"
             )),
     )
 }

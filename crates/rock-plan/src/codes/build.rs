@@ -17,7 +17,7 @@ pub const ALL: &[&Code] = &[
 pub const BAD_RECIPE: Code = Code::error(
     "B001",
     "bad-recipe",
-    "The recipe file is invalid: a key is unknown or missing, or a value has the wrong form, or it does not collect the files that it produces. Only a recipe with `leaves: tree` produces no file.\n\n`rock-matrix help recipes` explains the format, and `docs/recipes.md` describes all keys.",
+    "The recipe file is invalid: a key is unknown or missing, a value has the wrong form, or the recipe does not collect the files that it produces. Only a recipe with `leaves: tree` produces no file.\n\n`rock-matrix help recipes` explains the format, and `docs/recipes.md` describes all keys.",
 );
 /// An invalid expression in a recipe.
 pub const BAD_EXPRESSION: Code = Code::error(

@@ -226,7 +226,7 @@ impl<'c> Workspace<'c> {
         let recipes = directories.read_recipes(&recipes, sink)?;
         Ok(Self {
             file_count: files.len(),
-            explain_command: Some(explain_command),
+            explain_command: (!files.iter().any(|path| is_stdin(path))).then_some(explain_command),
             ..Self::with_recipes(recipes, matrices, options, sink)
         })
     }
@@ -445,7 +445,7 @@ pub fn single_matrix_file(files: &[PathBuf]) -> Result<PathBuf, Diagnostics> {
         [one] => Ok(one.clone()),
         _ => {
             let message = format!(
-                "this requires exactly one matrix file, and there are {}",
+                "an issue selects a combination of one matrix file, and there are {}",
                 files.len()
             );
             let error = Diagnostic::new(&codes::SEVERAL_MATRIX_FILES, message);

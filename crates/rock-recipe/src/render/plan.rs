@@ -107,7 +107,7 @@ pub fn plan(plan: &Plan, notes: &[String], detail: PlanDetail) -> String {
 /// Returns the numbers of cells and jobs of a matrix file or, with a filter, of selected jobs: the
 /// other numbers would be those of all cells.
 fn counts(group: &PlanGroup) -> String {
-    let selected = group.job_count() + group.not_failed.len();
+    let selected = group.job_count() + group.published_count() + group.not_failed.len();
     match group.selected_from {
         None => {
             let excluded: u64 = group.excluded.iter().map(|row| row.count).sum();

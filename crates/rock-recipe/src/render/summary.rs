@@ -53,7 +53,7 @@ fn coverage(plan: &Plan) -> String {
         let (excluded, jobs) = match group.selected_from {
             Some(SelectedFrom::All(all)) => (
                 group.raw.saturating_sub(group.legs),
-                format!("{jobs} of {all}"),
+                format!("{} of {all}", jobs + group.published_count()),
             ),
             Some(SelectedFrom::Planned) | None => (
                 group.excluded.iter().map(|row| row.count).sum(),

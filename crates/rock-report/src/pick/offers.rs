@@ -186,6 +186,8 @@ impl WheelOffers {
             None => drop(self.wheels.insert(offer.file.clone(), offer)),
             // A yanked wheel gives way to that of a release that does not yank it.
             Some(known) if known.yanked.is_some() && offer.yanked.is_none() => {
+                // Only the yanked bytes had other bytes of an older release.
+                self.rebuilt.retain(|file| file.name != offer.file);
                 let yanked = std::mem::replace(known, offer);
                 known.add_row(yanked.row, yanked.digest, yanked.size_bytes);
             }

@@ -1,5 +1,6 @@
 //! The Python versions and platforms that wheel tags stand for.
 
+use crate::pythons::FIRST_FREE_THREADED_STABLE_ABI;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -10,8 +11,6 @@ use super::LibcKind;
 
 /// The first Python with a stable ABI (PEP 384; `packaging.tags._abi3_applies`).
 const FIRST_STABLE_ABI: (u8, u8) = (3, 2);
-/// The first Python whose free-threaded build has a stable ABI, `abi3t` (PEP 803).
-const FIRST_FREE_THREADED_STABLE_ABI: (u8, u8) = (3, 15);
 /// The last Python whose ABI tag has an allocator flag, `cp37m` (`packaging.tags._cpython_abis`).
 const LAST_MARKED_ALLOCATOR: (u8, u8) = (3, 7);
 /// The first Python with a free-threaded build (PEP 703; `packaging.tags._cpython_abis`).

@@ -106,19 +106,25 @@ pub enum MachineError {
         column: usize,
     },
     /// The JSON is not a report of `doctor`.
-    #[error("it is not the output of `rock-matrix doctor --format json`")]
-    NotAReport,
+    #[error(
+        "it is not the output of `rock-matrix doctor --format json`: line {line}, column {column} \
+         differs"
+    )]
+    NotAReport {
+        /// The line of the first difference, from 1.
+        line: usize,
+        /// The column of the first difference, from 1.
+        column: usize,
+    },
 }
 
 impl MachineError {
     fn of(error: &serde_json::Error) -> Self {
+        let (line, column) = (error.line(), error.column());
         if error.is_data() {
-            Self::NotAReport
+            Self::NotAReport { line, column }
         } else {
-            Self::NotJson {
-                line: error.line(),
-                column: error.column(),
-            }
+            Self::NotJson { line, column }
         }
     }
 }

@@ -152,13 +152,13 @@ impl WheelPick {
         if changes.is_empty() {
             return error.help("build the wheel with `rock-matrix build`");
         }
-        let build = match unsupported {
+        let condition = match unsupported {
             // Old versions may be supported neither by the sources nor by torch.
-            Some(rocm) => format!("if its sources support ROCm {rocm}, build the wheel with"),
-            None => "build the wheel with".to_owned(),
+            Some(rocm) => format!(" if the sources support ROCm {rocm}"),
+            None => String::new(),
         };
         error.help(format!(
-            "use {}, or {build} `rock-matrix build`",
+            "use {}, or build the wheel with `rock-matrix build`{condition}",
             changes.join(" and ")
         ))
     }

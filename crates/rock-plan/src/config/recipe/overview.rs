@@ -131,10 +131,16 @@ impl std::fmt::Display for RecipeOverview {
 /// Describes the command of a stage, such as `cmake --build` or `a bash script`.
 fn stage_command(step: &StepDocument) -> String {
     let is_shell = |program: &str| matches!(program, "bash" | "sh");
+    let is_python = |program: &str| {
+        matches!(
+            program.trim_matches(['{', '}', ' ']),
+            "interpreter" | "python" | "python3"
+        )
+    };
     let command = match step.argv.as_slice() {
         _ if !step.rock_matrix.is_empty() => leading_words("rock-matrix", &step.rock_matrix),
         _ if step.place.is_some() => "installs files into an environment".to_owned(),
-        [program, option, ..] if option == "-c" && !is_shell(program) => {
+        [program, option, ..] if option == "-c" && is_python(program) => {
             "a Python program".to_owned()
         }
         [program, rest @ ..] if !is_shell(program) => leading_words(program, rest),

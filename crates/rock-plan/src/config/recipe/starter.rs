@@ -3,7 +3,11 @@
 /// Returns the text of a recipe with this name, which builds the Python project in the working
 /// directory. Comments explain its keys.
 pub fn starter(name: &str) -> String {
+    // YAML reads these words as other values than text.
+    let is_word = ["false", "no", "null", "off", "on", "true", "yes"].contains(&name);
+    let quote = if is_word { "\"" } else { "" };
     include_str!("../../../templates/starter/recipe.yaml")
+        .replace("name: NAME", &format!("name: {quote}{name}{quote}"))
         .replace("NAME", name)
         .replace("MODULE", &name.replace('-', "_"))
 }
