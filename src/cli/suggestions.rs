@@ -201,7 +201,7 @@ fn subcommand_tips(
         tips.push(format!("did you mean `rock-matrix help {path}`?"));
     }
     let groups = groups_with_subcommand(root, &word);
-    // In a group, a verb of other programs hardly stands for a command of another group.
+    // In a group, a verb of other programs is rarely a command of another group.
     let is_elsewhere = groups.len() == 1 && !table::is_typed(&word);
     if tips.is_empty() && (path.is_empty() || is_elsewhere) {
         let tip = |group: &&str| format!("did you mean `rock-matrix {group} {word}`?");

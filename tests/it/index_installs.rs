@@ -28,7 +28,8 @@ fn project() -> Project {
     })
 }
 
-/// What pip puts into new folders, offline: from each index the requirement that comes after it.
+/// Installs each requirement from the index before it into a new directory, offline, and returns
+/// the installed files.
 fn installed(project: &Project, wanted: &[[String; 2]]) -> Vec<Result<Vec<String>, String>> {
     let target = |number: usize| project.path(&format!("installed/{number}"));
     let calls: Vec<Vec<String>> = wanted

@@ -404,12 +404,7 @@ fn the_index_of_a_release_yanks_its_own_bytes_and_no_later_ones_of_their_name() 
             .run(&["publish", "--to", "releases", "--tag", tag, "dist"])
             .exits(0);
     }
-    let yank = |tag: &str| {
-        let index = format!("releases/{tag}");
-        project
-            .run(&["index", "yank", &index, "flash-attn: broken", "--apply"])
-            .exits(0);
-    };
+    let yank = |tag| yank_release(&project, tag);
     let yanked = || {
         project
             .run(&["index", "build", "--published", "releases", "--out", "site"])
@@ -786,7 +781,15 @@ fn a_rule_that_means_no_file_is_an_error_that_names_the_nearest() {
     index(&project, "yank", &["--older-than", "30d", "--apply"]);
 }
 
-/// What pip would install from each index for the requirement that comes after it, from its own
+/// Yanks flash-attn in the index of one release.
+fn yank_release(project: &Project, tag: &str) {
+    let index = format!("releases/{tag}");
+    project
+        .run(&["index", "yank", &index, "flash-attn: broken", "--apply"])
+        .exits(0);
+}
+
+/// Returns what `pip install` selects from each index for the requirement after it, from its own
 /// words.
 fn pip_takes(wanted: &[[&str; 2]]) -> Vec<String> {
     // Debian marks its Python as its own; a dry run installs nothing.
@@ -894,12 +897,7 @@ fn a_yank_applies_to_the_release_that_it_is_in() {
             .run(&["publish", "--out", "releases", "--tag", tag, "dist"])
             .exits(0);
     }
-    let yank = |tag: &str| {
-        let index = format!("releases/{tag}");
-        project
-            .run(&["index", "yank", &index, "flash-attn: broken", "--apply"])
-            .exits(0);
-    };
+    let yank = |tag| yank_release(&project, tag);
     let pick = |code| {
         project
             .run(&["pick", "--published", "releases", "--only-given"])

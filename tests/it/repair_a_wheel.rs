@@ -1090,22 +1090,24 @@ fn an_older_platform_is_not_worth_a_library_more_unless_it_is_the_one_wanted() {
     );
 }
 
+/// A repair for a platform that many wheels do not comply with.
+const REPAIR_FOR_GLIBC_2_17: [&str; 8] = [
+    "wheel",
+    "repair",
+    NAME,
+    "--no-host-libs",
+    "--plat",
+    "manylinux_2_17_x86_64",
+    "-w",
+    "out",
+];
+
 #[test]
 fn symbols_and_processors_that_a_platform_lacks_are_named_when_it_is_refused() {
     let refused = |library: &Library| {
         let project = project(&wheel(library), &[]);
-        let arguments = [
-            "wheel",
-            "repair",
-            NAME,
-            "--no-host-libs",
-            "--plat",
-            "manylinux_2_17_x86_64",
-            "-w",
-            "out",
-        ];
         project
-            .run(&arguments)
+            .run(&REPAIR_FOR_GLIBC_2_17)
             .exits(1)
             .stderr
             .lines()
@@ -1134,18 +1136,7 @@ fn all_reasons_against_a_platform_are_reported_in_one_run() {
         .undefined("__cxa_thread_atexit_impl")
         .assembly(crate::support::elf::NEEDS_X86_64_V3);
     let project = project(&wheel(&library), &[]);
-    let run = project
-        .run(&[
-            "wheel",
-            "repair",
-            NAME,
-            "--no-host-libs",
-            "--plat",
-            "manylinux_2_17_x86_64",
-            "-w",
-            "out",
-        ])
-        .exits(1);
+    let run = project.run(&REPAIR_FOR_GLIBC_2_17).exits(1);
     let errors: Vec<&str> = run
         .stderr
         .lines()

@@ -44,7 +44,7 @@ if [ -z "$stories" ]; then
   make_stories it "${modules[@]}"
   make_stories proofs hostile_wheels
 fi
-# What auditwheel says of a wheel, and what gcc, pip and the loader make of one, is kept between runs.
+# Answers of auditwheel, gcc, pip and the loader for a wheel are kept between runs.
 kept=$cache/auditwheel/answers
 compares() { PATH=$tools/bin:$PATH "$tools/bin/python" "$1" --rock "$ROCK_MATRIX_BIN" --differences docs/auditwheel.md --kept "$kept" "${@:2}"; }
 

@@ -309,7 +309,7 @@ def in_processes(function, jobs):
         return pool.map(function, jobs, chunksize=1)
 
 
-# What there is of a case before our program runs: what gcc made, and what auditwheel made and said.
+# The inputs of a case: the output of gcc, and that of auditwheel.
 THEIRS = ["outside", "wheel", "theirs", "theirs.json"]
 
 

@@ -29,7 +29,7 @@ MOST_SECONDS = 60
 
 
 def theirs(path, kept):
-    """What auditwheel says, or said in an earlier run: its document, or none."""
+    """Returns auditwheel's document, also from an earlier run, or None."""
     question = ["story", path.name, path.read_bytes()]
     answer = kept.read(*question)
     if answer is None:
@@ -40,7 +40,7 @@ def theirs(path, kept):
 
 
 def ask(path):
-    """What auditwheel says: its document, or an empty one; and whether it ends by itself."""
+    """Returns auditwheel's document, which may be empty, and whether it ends by itself."""
     end, begin = os.pipe()
     child = os.fork()
     if child == 0:

@@ -21,7 +21,7 @@ BLOCK = bytes(64 << 20)
 # The sizes of what has more of them need ZIP64.
 BLOCKS = 65
 NAME = "large-1.0-cp311-cp311-linux_x86_64.whl"
-# What no command may take more of (the largest members are 4 GiB), in MiB.
+# Memory limit of each command in MiB; the largest members have 4 GiB.
 MOST = 700
 
 

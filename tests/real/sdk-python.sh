@@ -30,7 +30,7 @@ mapfile -t minors < <(printf '%s\n' "${!pythons[@]}" | sort -n)
 
 for minor in "${minors[@]}"; do
   python=${pythons[$minor]} what=tests
-  # What differs between Pythons shows itself at the ends: those between are spared the tests that take long.
+  # Differences between Pythons appear in the oldest and the newest, so those between skip the long tests.
   case $minor in
     "${minors[0]}" | "${minors[-1]}") which='' ;;
     *) which='not slow' what='tests that are not slow' ;;

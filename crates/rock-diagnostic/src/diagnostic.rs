@@ -28,8 +28,8 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// The suggested action.
     pub help: Option<String>,
-    /// The number of diagnostics that this one stands for, which [`Sink::finish`] left out. Zero
-    /// except in its final note.
+    /// The number of diagnostics that [`Sink::finish`] left out. Zero except in its final
+    /// diagnostic.
     ///
     /// [`Sink::finish`]: crate::Sink::finish
     pub omitted: u32,

@@ -1,4 +1,4 @@
-//! What a build of a job would run: its container command, script, steps and dry run.
+//! Renders the build of a job without running it: container command, script, steps and dry run.
 
 use std::collections::BTreeMap;
 use std::path::Path;

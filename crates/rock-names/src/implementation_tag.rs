@@ -46,8 +46,8 @@ pub fn is_abi_tag(tag: &str) -> bool {
     tag == "none" || has_number && tag.starts_with(|first: char| first.is_ascii_alphabetic())
 }
 
-/// Returns the Python tag that unknown ones in lower case were probably meant to be: `cp312` for
-/// `312`, for `3` and `12`, and for `cpython312`.
+/// Returns the likely Python tag for unknown tags in lower case: `cp312` for `312`, for `3` and
+/// `12`, and for `cpython312`.
 pub fn nearest_python_tag(tags: &[String]) -> Option<String> {
     let numbers = || tags.iter().filter(|tag| split_name(tag).0.is_empty());
     let is_major = |tag: &&String| ["2", "3"].contains(&tag.as_str());

@@ -1,4 +1,4 @@
-//! What a run changed in an index, as text or JSON.
+//! Reports of changes to an index, as text or JSON.
 
 use serde::Serialize;
 

@@ -143,11 +143,9 @@ pub(in crate::cli) fn warn_of_outdated(compat: &Compat, shell: &Shell, sink: &mu
         };
         let name = path.display().to_string();
         let command = format!("rock-matrix render workflow --out {}", shell_quoted(&name));
-        let header = present.lines().nth(1);
-        if present.starts_with(render::FIRST_WORDS)
-            && header.and_then(|line| line.split('`').nth(1)) == Some(command.as_str())
+        if render::rendering_command(&present) == Some(command.as_str())
             && let Some(rendered) = rendered_by_default(&name, compat, shell)
-            && without_first_line(&present) != without_first_line(&rendered)
+            && render::workflows_differ(&present, &rendered)
         {
             let message = format!("`{name}` does not match the matrix files");
             sink.push(
@@ -163,10 +161,6 @@ fn rendered_by_default(out: &str, compat: &Compat, shell: &Shell) -> Option<Stri
     let mut sink = Sink::new();
     let mut workspace = load::workspace(shell, compat, &[], &mut sink).ok()?;
     rendered_text(&mut workspace, &[], out, compat, shell, &mut sink).ok()
-}
-
-fn without_first_line(text: &str) -> &str {
-    text.split_once('\n').map_or("", |(_, rest)| rest)
 }
 
 /// Returns the files and directories below the working directory that the jobs copy: the `path:`

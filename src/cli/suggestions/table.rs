@@ -219,7 +219,7 @@ mod tests {
 
     use super::*;
 
-    /// How clap ends a command line with `--help`.
+    /// Returns the kind of clap's error for a command line with `--help`.
     fn kind(line: &str) -> ErrorKind {
         let words = line.split_whitespace().chain(["--help"]);
         let parsed = crate::cli::Cli::command().try_get_matches_from(words);

@@ -140,7 +140,7 @@ impl Family {
         }
     }
 
-    /// The same with the SDK and what builds wheels, as pip would install them from the house, and
+    /// Creates a family with the SDK and build tools, as pip installs them from the house, and
     /// with a stand-in for pip.
     pub fn with_sdk() -> Self {
         let family = Self::with_sdk_and_pip();
@@ -157,7 +157,7 @@ impl Family {
         std::fs::write(pip.join("__main__.py"), PIP).unwrap();
     }
 
-    /// The same with the SDK and what builds wheels, and with the real pip.
+    /// Creates a family with the SDK and build tools, and with the real pip.
     pub fn with_sdk_and_pip() -> Self {
         let family = Self::new();
         sdk::install(&family.site(""));

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, ExitStatus, Output, Stdio};
 
-/// What leaves pip untouched by the user's settings and cache.
+/// Options that isolate pip from the user's settings and cache.
 const OPTIONS: [&str; 3] = [
     "--isolated",
     "--disable-pip-version-check",

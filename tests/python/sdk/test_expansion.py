@@ -78,12 +78,12 @@ def whole(installed_once, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def whole_tree(whole):
-    """What such a run makes."""
+    """The files that an undisturbed run unpacks."""
     return tree_of(whole.devel)
 
 
 def listed(environment):
-    """What an uninstall would remove of the development files."""
+    """The development files in RECORD, which an uninstall removes."""
     return {name: sorted(environment.record(name)) for name in ("rocm_sdk_devel", "rocm_sdk_device_gfx942")}
 
 

@@ -11,6 +11,6 @@ step "verify and install each wheel with pip and uv"
 # Of fastzip, which is on PyPI, the corpus of malformed archives (malo) is not: the vectors are of our own.
 mkdir -p "$work/served"
 serve "$work/served"
-# What the installers do with a wheel is kept between runs.
+# Answers of the installers for a wheel are kept between runs.
 PYTHONPATH=tests/real "$tools/bin/python" tests/real/peers/wheel_peers.py "$ROCK_MATRIX_BIN" "$tools/bin/python" "$tools/bin/uv" "$work" \
   "$served" "$cache/wheel-peers"

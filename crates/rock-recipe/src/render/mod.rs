@@ -23,4 +23,6 @@ pub use plan::{PlanDetail, changes, plan};
 pub use script::{WindowsShell, command, comment, quote, script, windows_script};
 pub use steps::{dry_run, dry_run_json, recipe};
 pub use summary::summary;
-pub use workflow::{FIRST_WORDS, WorkflowOverrides, for_windows, workflow};
+pub use workflow::{
+    FIRST_WORDS, WorkflowOverrides, for_windows, rendering_command, workflow, workflows_differ,
+};

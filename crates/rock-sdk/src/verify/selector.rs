@@ -72,7 +72,7 @@ pub(super) fn findings(
         info.get_all("Requires-Dist")
             .filter_map(|requirement| problem_of(&requirement)),
     );
-    // The same requirement may be in METADATA once for each extra and marker.
+    // METADATA may repeat a requirement for each extra and marker.
     let mut reported = BTreeSet::new();
     problems
         .into_iter()

@@ -3,11 +3,10 @@
 /// Returns the text of a recipe with this name, which builds the Python project in the working
 /// directory. Comments explain its keys.
 pub fn starter(name: &str) -> String {
-    // YAML reads these words as other values than text.
-    let is_word = ["false", "no", "null", "off", "on", "true", "yes"].contains(&name);
-    let quote = if is_word { "\"" } else { "" };
+    // Quoted if YAML would read it as another value than text, such as `null`.
+    let scalar = rock_yaml::to_yaml(&name).expect("a text has a YAML form");
     include_str!("../../../templates/starter/recipe.yaml")
-        .replace("name: NAME", &format!("name: {quote}{name}{quote}"))
+        .replace("name: NAME", &format!("name: {}", scalar.trim_end()))
         .replace("NAME", name)
         .replace("MODULE", &name.replace('-', "_"))
 }
@@ -17,6 +16,12 @@ mod tests {
     use super::starter;
     use crate::config::recipe::{RecipeSet, from_source};
     use rock_diagnostic::{Sink, SourceText};
+
+    #[test]
+    fn a_name_that_yaml_reads_as_another_value_is_quoted() {
+        assert!(starter("null").contains("\nname: 'null'\n"));
+        assert!(starter("my-kernels").contains("\nname: my-kernels\n"));
+    }
 
     #[test]
     fn the_starter_is_a_valid_recipe_with_a_summary_and_a_described_variable() {

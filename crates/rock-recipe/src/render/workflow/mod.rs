@@ -23,6 +23,21 @@ pub use options::for_windows;
 /// The start of every rendered workflow file.
 pub const FIRST_WORDS: &str = "# Rendered by rock-matrix ";
 
+/// Returns the command that renders a workflow again, as its second line names it. `None` for a
+/// file that was not rendered.
+pub fn rendering_command(text: &str) -> Option<&str> {
+    let mut lines = text.lines();
+    lines.next().filter(|line| line.starts_with(FIRST_WORDS))?;
+    lines.next()?.split('`').nth(1)
+}
+
+/// Whether two rendered workflows differ in more than the version of the program, which the first
+/// line names.
+pub fn workflows_differ(left: &str, right: &str) -> bool {
+    let [left, right] = [left, right].map(|text| text.split_once('\n').map(|(_, rest)| rest));
+    left != right
+}
+
 /// The command-line arguments that a workflow repeats, in addition to the plan.
 #[derive(Debug, Clone, Copy)]
 pub struct WorkflowOverrides<'a> {
