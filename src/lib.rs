@@ -15,7 +15,6 @@ pub use rock_names as names;
 pub use rock_bytes::archive;
 pub use rock_codeobj as codeobj;
 pub use rock_elf as elf;
-pub use rock_plan::template;
 pub use rock_source::cmake;
 pub use rock_wheel as wheel;
 

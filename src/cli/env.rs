@@ -9,7 +9,7 @@ use super::gfx_targets::{GfxWords, gfx_words, targets};
 use super::{Exit, Shell, load, misused};
 use crate::codes::{facts, host};
 use crate::compat::{Compat, ProfileContext, ProfileVariables, variable_diagnostic};
-use crate::config::RunTime;
+use crate::config::recipe::shipped_run_time_of_wheel;
 use crate::diagnostic::nearest::{nearest, with_nearest};
 use crate::diagnostic::{Diagnostic, Location, counted};
 use crate::exec::RocmSdkQuery;
@@ -182,7 +182,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     };
     let mut variables = compat.profile_variables(profile, &ProfileContext { rocm, gfx });
     for wheel in &args.wheel {
-        let needs = RunTime::of_wheel(wheel, &compat.rocm_versions());
+        let needs = shipped_run_time_of_wheel(wheel, &compat.rocm_versions());
         if needs.env.is_empty() {
             shell.say(&format!("no variables are known for {wheel}"));
         }

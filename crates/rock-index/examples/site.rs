@@ -9,7 +9,7 @@
 use std::path::{Path, PathBuf};
 use std::{env, error::Error, fs};
 
-use rock_compat::Compat;
+use rock_compat::{Compat, RunTime};
 use rock_index::{FileKind, FileLinks, IndexFile, IndexFolder, repository};
 use rock_names::{LabelParts, WheelName};
 
@@ -35,7 +35,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         });
     }
     let files: Vec<&IndexFile> = files.iter().collect();
-    let site = repository(&files, &FileLinks::Absolute(url.parse()?), &compat)?;
+    let links = FileLinks::Absolute(url.parse()?);
+    let site = repository(&files, &links, &compat, |_, _| RunTime::default())?;
     for (name, page) in &site.pages {
         let path = Path::new(&out).join(name);
         fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::{FileLinks, IndexFolder};
+use rock_compat::RunTime;
 use rock_names::{Digest, DistributionName, Version, WheelName};
-use rock_plan::config::RunTime;
 
 /// A file that the index lists.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,7 +36,8 @@ pub struct IndexFile {
     /// Whether it is a package of the ROCm SDK. SDK packages need only each other, and their local
     /// version label names the build that all of them belong to.
     pub is_of_sdk: bool,
-    /// Its needs at run time, if a plan or a manifest states them.
+    /// Its needs at run time, if a plan or a manifest states them; for other wheels, a
+    /// [`RunTimeLookup`](crate::RunTimeLookup) applies.
     pub run_time: Option<Arc<RunTime>>,
 }
 

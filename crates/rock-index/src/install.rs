@@ -3,9 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::{FileKind, IndexFile, IndexFolder};
-use rock_compat::{Compat, TorchWheel};
-use rock_names::LabelParts;
-use rock_plan::config::RunTime;
+use rock_compat::{Compat, RunTime, TorchWheel};
+use rock_names::{DistributionName, LabelParts};
+
+/// Returns the needs at run time of a distribution's wheels for a backend, `None` for the default
+/// one. An index applies it to wheels whose [`IndexFile::run_time`] is `None`.
+pub type RunTimeLookup = fn(&DistributionName, Option<&str>) -> RunTime;
 
 /// The way to install a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -43,8 +46,10 @@ impl InstallCommand {
 }
 
 /// The newest version of one backend of a project in a directory of the index.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BackendRelease {
+#[derive(Debug, Clone, PartialEq)]
+pub struct BackendRelease<'f> {
+    /// A wheel of the version.
+    pub file: &'f IndexFile,
     /// The backend in the label.
     pub backend: Option<String>,
     /// A requirement for installers: `flash-attn==2.8.3+rocm62torch2.5`. Only this index has a
@@ -52,21 +57,28 @@ pub struct BackendRelease {
     pub requirement: String,
     /// The matching torch wheel of the official index.
     pub torch: Option<TorchWheel>,
-    pub run_time: RunTime,
+}
+
+impl BackendRelease<'_> {
+    /// Returns the needs of the version at run time; `lookup` applies if they are not stated.
+    pub(super) fn run_time(&self, lookup: RunTimeLookup) -> RunTime {
+        let stated = self.file.run_time.as_deref().cloned();
+        stated.unwrap_or_else(|| lookup(&self.file.project, self.backend.as_deref()))
+    }
 }
 
 /// Returns the newest version of each backend of a project in a directory of labelled files, the
 /// default backend first. `files` are in the order of the index, newest last.
-pub fn backend_releases(
+pub fn backend_releases<'f>(
     project: &str,
-    files: &[&IndexFile],
+    files: &[&'f IndexFile],
     compat: &Compat,
-) -> Vec<BackendRelease> {
+) -> Vec<BackendRelease<'f>> {
     let known = compat.rocm_versions();
     // Most files of a directory have one of a few labels.
     let mut backends: HashMap<&str, Option<Option<String>>> = HashMap::new();
-    let mut newest: BTreeMap<Option<String>, &IndexFile> = BTreeMap::new();
-    for file in files {
+    let mut newest: BTreeMap<Option<String>, &'f IndexFile> = BTreeMap::new();
+    for &file in files {
         let FileKind::Wheel(wheel) = &file.kind else {
             continue;
         };
@@ -85,34 +97,41 @@ pub fn backend_releases(
             *place = file;
         }
     }
-    let release = |(backend, file): (Option<String>, &IndexFile)| {
-        let listed = file.run_time.as_deref().cloned();
-        BackendRelease {
-            requirement: format!("{project}=={}", file.version),
-            torch: match &file.folder {
-                // The official index has no torch for ROCm on Windows.
-                IndexFolder::Rocm(rocm, Some(torch))
-                    if !torch.is_prerelease()
-                        && !matches!(&file.kind, FileKind::Wheel(wheel) if wheel.is_windows_only()) =>
-                {
-                    compat.official_torch(&torch.minor(), rocm)
-                }
-                _ => None,
-            },
-            run_time: listed
-                .unwrap_or_else(|| RunTime::of_shipped(&file.project, backend.as_deref())),
-            backend,
-        }
+    let release = |(backend, file): (Option<String>, &'f IndexFile)| BackendRelease {
+        file,
+        requirement: format!("{project}=={}", file.version),
+        torch: match &file.folder {
+            // The official index has no torch for ROCm on Windows.
+            IndexFolder::Rocm(rocm, Some(torch))
+                if !torch.is_prerelease()
+                    && !matches!(&file.kind, FileKind::Wheel(wheel) if wheel.is_windows_only()) =>
+            {
+                compat.official_torch(&torch.minor(), rocm)
+            }
+            _ => None,
+        },
+        backend,
     };
     newest.into_iter().map(release).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::InstallCommand::{Alone, Chooses, Chosen};
     use super::backend_releases;
     use crate::testing::file;
-    use rock_compat::Compat;
+    use rock_compat::{Compat, RunTime};
+    use rock_names::DistributionName;
+
+    /// Returns a package with the name of the backend as the only need.
+    fn requires_backend(_: &DistributionName, backend: Option<&str>) -> RunTime {
+        RunTime {
+            requires: backend.map(str::to_owned).into_iter().collect(),
+            ..RunTime::default()
+        }
+    }
 
     #[test]
     fn packages_of_the_sdk_come_by_the_one_that_chooses_and_all_others_alone() {
@@ -155,6 +174,19 @@ mod tests {
                 |release| release.torch.as_ref().unwrap().requirement == "torch==2.5.1+rocm6.2"
             )
         );
-        assert!(found[0].run_time.is_empty() && !found[1].run_time.is_empty());
+        let needs: Vec<Vec<String>> = found
+            .iter()
+            .map(|release| release.run_time(requires_backend).requires)
+            .collect();
+        assert_eq!(needs, [vec![], vec!["triton".to_owned()]]);
+    }
+
+    #[test]
+    fn stated_needs_are_not_looked_up() {
+        let name = "flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl";
+        let mut wheel = file(name, "6.2", "2.5");
+        wheel.run_time = Some(Arc::new(RunTime::default()));
+        let found = backend_releases("flash-attn", &[&wheel], &Compat::embedded());
+        assert!(found[0].run_time(requires_backend).is_empty());
     }
 }

@@ -4,10 +4,10 @@ use itertools::Itertools as _;
 use serde::Serialize;
 
 use super::escape::HtmlEscaped;
-use super::install::{BackendRelease, backend_releases};
+use super::install::{BackendRelease, RunTimeLookup, backend_releases};
 use super::{IndexFile, IndexFolder, InstallCommand, NormalizedFile, YankStatus};
 use rock_compat::{Compat, TorchWheel};
-use rock_plan::template::{TemplateError, render};
+use rock_template::{TemplateError, render};
 
 /// The content of `<meta name="generator">`, by which pages of this program are recognized.
 pub const GENERATOR: &str = "rock-matrix index";
@@ -51,14 +51,18 @@ struct BackendReleaseView {
 }
 
 /// Renders the page for sorted files. Yanked files are left out.
-pub(super) fn page(files: &[NormalizedFile<'_>], compat: &Compat) -> Result<String, TemplateError> {
+pub(super) fn page(
+    files: &[NormalizedFile<'_>],
+    compat: &Compat,
+    run_time: RunTimeLookup,
+) -> Result<String, TemplateError> {
     let offered: Vec<&NormalizedFile<'_>> = files
         .iter()
         .filter(|(_, file)| file.yanked == YankStatus::No)
         .collect();
     let folders = offered
         .chunk_by(|(_, a), (_, b)| a.folder == b.folder)
-        .map(|files| folder(files, compat))
+        .map(|files| folder(files, compat, run_time))
         .collect();
     render(
         "landing.html",
@@ -70,7 +74,7 @@ pub(super) fn page(files: &[NormalizedFile<'_>], compat: &Compat) -> Result<Stri
     )
 }
 
-fn folder(files: &[&NormalizedFile<'_>], compat: &Compat) -> FolderView {
+fn folder(files: &[&NormalizedFile<'_>], compat: &Compat, run_time: RunTimeLookup) -> FolderView {
     let folder = &files[0].1.folder;
     let kinds: Vec<InstallCommand> = files
         .iter()
@@ -83,7 +87,7 @@ fn folder(files: &[&NormalizedFile<'_>], compat: &Compat) -> FolderView {
         why: HtmlEscaped::of(&why(folder, &kinds)),
         projects: files
             .chunk_by(|(a, _), (b, _)| a == b)
-            .map(|files| project(files, &kinds, compat))
+            .map(|files| project(files, &kinds, compat, run_time))
             .collect(),
     }
 }
@@ -92,6 +96,7 @@ fn project(
     files: &[&NormalizedFile<'_>],
     kinds: &[InstallCommand],
     compat: &Compat,
+    run_time: RunTimeLookup,
 ) -> ProjectView {
     let (name, file) = files[0];
     let own: Vec<&IndexFile> = files.iter().map(|(_, file)| *file).collect();
@@ -107,7 +112,7 @@ fn project(
         install: HtmlEscaped::of(&words.unwrap_or_default()),
         releases: releases
             .iter()
-            .map(|release| view(release, file, has_backends))
+            .map(|release| view(release, file, has_backends, run_time))
             .collect(),
         name: HtmlEscaped::of(&files[0].0),
         versions: unique(files.iter().rev().map(|(_, file)| file.version.as_str())),
@@ -119,8 +124,14 @@ fn project(
     }
 }
 
-fn view(release: &BackendRelease, file: &IndexFile, has_backends: bool) -> BackendReleaseView {
+fn view(
+    release: &BackendRelease<'_>,
+    file: &IndexFile,
+    has_backends: bool,
+    run_time: RunTimeLookup,
+) -> BackendReleaseView {
     let backend = release.backend.as_deref().unwrap_or("default");
+    let run_time = release.run_time(run_time);
     let torch = |field: fn(&TorchWheel) -> &String| {
         release.torch.as_ref().map(field).map_or("", String::as_str)
     };
@@ -130,9 +141,8 @@ fn view(release: &BackendRelease, file: &IndexFile, has_backends: bool) -> Backe
         torch: HtmlEscaped::of(&file.folder.torch().unwrap_or_default()),
         torch_requirement: HtmlEscaped::of(torch(|torch| &torch.requirement)),
         torch_index: HtmlEscaped::of(torch(|torch| &torch.index)),
-        needs: HtmlEscaped::of(&release.run_time.sentence()),
-        assignments: release
-            .run_time
+        needs: HtmlEscaped::of(&run_time.sentence()),
+        assignments: run_time
             .assignments()
             .map(|text| HtmlEscaped::of(&text))
             .collect(),

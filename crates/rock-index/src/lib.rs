@@ -2,7 +2,7 @@
 //!
 //! Input: [`IndexFile`]s, and [`FileLinks`] with the location of the files relative to the index.
 //! Output: a [`SimpleRepository`] with the pages by relative path, and the `.metadata` files that
-//! belong next to the wheels. A [`YankRuleSet`] selects files to yank.
+//! belong next to the wheels. [`yank_changes`] returns the files that rules yank and unyank.
 //!
 //! Each pair of ROCm and torch has a directory with a complete simple repository (PEP 503, 691,
 //! 658), because installers compare local version labels: on a single page, `rocm72torch2.9` would
@@ -26,21 +26,19 @@ mod order;
 mod pages;
 mod yank;
 mod yank_report;
-mod yank_rules;
 
 pub use escape::HtmlEscaped;
 pub use file::{CoreMetadata, FileKind, IndexFile, PublishedOrigin, YankStatus};
 pub use folder::IndexFolder;
-pub use install::{BackendRelease, InstallCommand, backend_releases};
+pub use install::{BackendRelease, InstallCommand, RunTimeLookup, backend_releases};
 pub use json::{NotAPage, metadata_in, yanked_in};
 pub use label_order::label_order;
 pub use landing::GENERATOR;
 pub use links::{BaseUrl, BaseUrlError, FileLinks};
 pub use order::{NormalizedFile, sort_by_file, sorted};
 pub use pages::{IndexError, SimpleRepository, repository};
-pub use yank::{ReasonChange, YankChanges, YankRule, carry_over, yank_changes};
+pub use yank::{ReasonChange, YankChanges, YankRule, carry_over, is_selected, yank_changes};
 pub use yank_report::{YankReport, yank_notes};
-pub use yank_rules::YankRuleSet;
 
 /// Test files.
 #[cfg(test)]

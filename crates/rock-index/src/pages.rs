@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashSet};
 
 use rayon::prelude::*;
 
-use super::{FileLinks, IndexFile, NormalizedFile, html, json, landing, sorted};
+use super::{FileLinks, IndexFile, NormalizedFile, RunTimeLookup, html, json, landing, sorted};
 use rock_bytes::start_threads;
 use rock_compat::Compat;
-use rock_plan::template::TemplateError;
+use rock_template::TemplateError;
 
 /// A static simple repository.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -30,7 +30,8 @@ pub enum IndexError {
     Template(#[from] TemplateError),
 }
 
-/// Renders every page.
+/// Renders every page. `run_time` returns the needs of wheels at run time that the files do not
+/// state.
 ///
 /// # Errors
 /// If two files have the same name up to the case of letters, or a page cannot be rendered.
@@ -38,6 +39,7 @@ pub fn repository(
     files: &[&IndexFile],
     links: &FileLinks,
     compat: &Compat,
+    run_time: RunTimeLookup,
 ) -> Result<SimpleRepository, IndexError> {
     let mut names = HashSet::with_capacity(files.len());
     if let Some(twice) = files.iter().find(|file| !names.insert(file.folded_name())) {
@@ -54,7 +56,7 @@ pub fn repository(
             .collect()
     };
     start_threads();
-    let (landing, pages) = rayon::join(|| landing::page(&named, compat), pages);
+    let (landing, pages) = rayon::join(|| landing::page(&named, compat, run_time), pages);
     let mut made = SimpleRepository {
         pages,
         ..SimpleRepository::default()
@@ -108,7 +110,7 @@ mod tests {
     use super::{IndexError, SimpleRepository, repository};
     use crate::testing::file;
     use crate::{FileLinks, IndexFile, YankStatus};
-    use rock_compat::Compat;
+    use rock_compat::{Compat, RunTime};
 
     fn some() -> Vec<IndexFile> {
         vec![
@@ -155,6 +157,7 @@ mod tests {
             &files.iter().collect::<Vec<_>>(),
             &links(),
             &Compat::embedded(),
+            |_, _| RunTime::default(),
         )
     }
 

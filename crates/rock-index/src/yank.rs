@@ -86,7 +86,7 @@ pub fn yank_changes(
 }
 
 /// Returns whether the selector selects a file.
-pub(crate) fn is_selected(selector: &YankSelector, file: &IndexFile) -> bool {
+pub fn is_selected(selector: &YankSelector, file: &IndexFile) -> bool {
     selector.matches(&file.name, &file.project, &file.version)
 }
 

@@ -9,12 +9,12 @@ use crate::codes::build as codes;
 use crate::config::recipe::WheelDocument;
 use crate::config::{AxisRole, MatrixConfig, RecipeProfile, RowOverrides};
 use crate::matrix::{AxisSpace, CellRank};
-use crate::template::{ExpressionEnv, Serde, TemplateError, Value};
 use rock_diagnostic::{Diagnostic, Sink};
 use rock_names::{
     AbiTags, DistributionName, DistributionNameError, ExpectedWheel, LocalLabel, PlatformTags,
     PythonTags, TagSetError, Version,
 };
+use rock_template::{ExpressionEnv, Serde, TemplateError, Value};
 
 /// Name of the variable that holds the current item of a row with `each`.
 const EACH: &str = "each";

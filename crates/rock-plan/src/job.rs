@@ -3,10 +3,10 @@
 use indexmap::IndexMap;
 
 use crate::config::{
-    DockerConfig, Gate, GpuPolicy, ImageConfig, Platform, PythonFrom, RepairConfig, RunTime,
-    Switch, TestConfig, TorchFrom,
+    DockerConfig, Gate, GpuPolicy, ImageConfig, Platform, PythonFrom, RepairConfig, Switch,
+    TestConfig, TorchFrom,
 };
-use rock_compat::SupportReason;
+use rock_compat::{RunTime, SupportReason};
 use rock_names::{
     DistributionName, GfxTarget, LocalLabel, PackageVersion, PythonVersion, RocmVersion, Version,
     has_wheel_extension, is_sdist, is_tree_archive,

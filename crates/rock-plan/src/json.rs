@@ -22,8 +22,8 @@ use serde::{Deserialize, Serialize};
 use self::pieces::SerializedPieces;
 use super::shared_values::CompactJob;
 use super::{BuildEstimate, DroppedGfx, JobView, Plan};
-use crate::config::RunTime;
 use rock_bytes::start_threads;
+use rock_compat::RunTime;
 
 use matrix::matrix_document;
 pub use read::{read_json, read_saved};

@@ -11,7 +11,6 @@
 pub mod codes;
 pub mod config;
 pub mod matrix;
-pub mod template;
 
 mod architecture;
 mod assemble;

@@ -18,13 +18,13 @@ use serde::Serialize;
 
 use crate::codes::plan as codes;
 use crate::config::recipe::RecipeDocument;
-use crate::template::{TemplateError, render};
 use rock_compat::rows::{Confidence, TorchRow};
 use rock_compat::{Compat, ImportQuery, Support};
 use rock_diagnostic::Diagnostic;
 use rock_names::{
     DistributionName, PackageVersion, PythonVersion, RocmVersion, Version, VersionSpecifiers,
 };
+use rock_template::{TemplateError, render};
 
 /// Targets of a starter matrix, if torch for the ROCm version contains code for them.
 const TARGETS: [&str; 3] = ["gfx90a", "gfx942", "gfx1100"];

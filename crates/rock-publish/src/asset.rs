@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use crate::indexed::{by_name, label};
 use crate::{AcceleratorVersion, GfxOrigin, ListedAsset, ManifestFile};
+use rock_compat::RunTime;
 use rock_index::{FileKind, IndexFile, IndexFolder};
 use rock_names::{
     Accelerator, Digest, DistributionName, LabelParts, RocmVersion, Version, WheelName,
     is_tree_archive, torch_text,
 };
-use rock_plan::config::RunTime;
+use rock_plan::config::recipe::shipped_run_time;
 
 /// A wheel, source distribution or archive of an install tree, with the facts that a release
 /// records about it.
@@ -162,7 +163,7 @@ impl Asset {
             gfx_from: None,
             needs_rocm: self.needs_rocm.clone(),
             run_time: match label {
-                Some(parts) => RunTime::of_shipped(&file.project, parts.backend.as_deref()),
+                Some(parts) => shipped_run_time(&file.project, parts.backend.as_deref()),
                 None => RunTime::default(),
             },
             requires_python: file.requires_python.clone(),

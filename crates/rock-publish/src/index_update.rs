@@ -6,15 +6,16 @@ use std::path::Path;
 use rock_compat::Compat;
 use rock_diagnostic::{Diagnostic, Diagnostics};
 use rock_index::{
-    FileLinks, IndexFile, SimpleRepository, YankReport, YankRuleSet, YankStatus, carry_over,
-    label_order, repository, yank_notes,
+    FileLinks, IndexFile, SimpleRepository, YankReport, YankStatus, carry_over, label_order,
+    repository, yank_notes,
 };
 use rock_names::YankedFiles;
+use rock_plan::config::recipe::shipped_run_time;
 use rock_sys::DirectorySwap;
 
 use crate::codes::release as codes;
 use crate::{
-    IndexDirectory, IndexSummary, RebuiltFile, index_summaries, rebuilt_warning,
+    IndexDirectory, IndexSummary, RebuiltFile, YankRuleSet, index_summaries, rebuilt_warning,
     write_metadata_files,
 };
 
@@ -143,7 +144,8 @@ impl IndexUpdate {
     }
 
     fn pages(&self, links: &FileLinks, compat: &Compat) -> Result<SimpleRepository, Diagnostics> {
-        repository(&self.files.iter().collect::<Vec<_>>(), links, compat)
+        let files: Vec<&IndexFile> = self.files.iter().collect();
+        repository(&files, links, compat, shipped_run_time)
             .map_err(|error| Diagnostic::new(&codes::CANNOT_INDEX, error.to_string()).into())
     }
 }

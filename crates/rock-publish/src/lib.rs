@@ -7,7 +7,7 @@
 //!
 //! [`read_assets`] reads local wheels as desired files, except those whose digest a [`DigestCache`]
 //! has. [`ReleaseDirectory`] is a release in a directory, and [`IndexUpdate`] an index; both
-//! replace their directory as a whole.
+//! replace their directory as a whole. A [`YankRuleSet`] selects the files of an index to yank.
 //!
 //! **Invariant:** Applying the changes leaves no changes. A file that differs from the published
 //! one is never replaced unless requested. Files that this program did not write are never changed.
@@ -53,6 +53,7 @@ mod tag_target;
 mod target_shortfall;
 mod wheel_cell;
 mod wheel_reader;
+mod yank_rules;
 
 pub use asset::Asset;
 pub use asset_reader::{
@@ -122,6 +123,7 @@ pub use tag_ruleset::{TagRuleset, TagRulesetDetails};
 pub use tag_target::{TagTarget, TargetCommitish};
 pub use target_shortfall::{TargetShortfall, targets_against_plan};
 pub use wheel_cell::WheelCell;
+pub use yank_rules::YankRuleSet;
 
 /// Test assets.
 #[cfg(test)]

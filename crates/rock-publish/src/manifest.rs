@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use rock_compat::RunTime;
 use rock_diagnostic::render::escape_line;
 use rock_names::{
     Digest, DistributionName, GfxTarget, LocalLabel, Version, WheelName, is_file_name,
 };
-use rock_plan::config::RunTime;
 use rock_plan::config::syntax::{is_label, unprintable};
 
 /// The name of the manifest file.

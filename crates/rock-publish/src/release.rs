@@ -7,10 +7,10 @@ use super::{
     Asset, DesiredFile, GfxOrigin, ListedAsset, MANIFEST, ManifestFile, ObservedFile,
     ReleaseManifest, SUMS, WheelCell, sha256, sums,
 };
-use rock_compat::Compat;
+use rock_compat::{Compat, RunTime};
 use rock_index::{FileLinks, IndexError, IndexFile, repository};
 use rock_names::{Digest, RocmVersion, has_wheel_extension};
-use rock_plan::config::RunTime;
+use rock_plan::config::recipe::shipped_run_time;
 
 /// The directory of the index in a release.
 pub const INDEX: &str = "simple";
@@ -105,7 +105,7 @@ impl ReleaseContents {
         // A wheel whose label does not say what it is for is published, but not indexed.
         let files = assets.iter().map(|asset| &asset.file);
         let listed: Vec<&IndexFile> = files.filter(|file| file.is_listed()).collect();
-        let made = repository(&listed, links, compat)?;
+        let made = repository(&listed, links, compat, shipped_run_time)?;
         generated.extend(
             made.pages
                 .into_iter()

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use rock_compat::Compat;
+use rock_compat::{Compat, RunTime};
 use rock_diagnostic::{Sink, SourceText};
 use rock_names::Digest;
 use rock_plan::Job;
-use rock_plan::config::RunTime;
 
 use crate::{LocalAsset, PlannedWheel, ReleaseDetails, WheelCell, sha256, wheel_code_read};
 

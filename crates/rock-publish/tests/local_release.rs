@@ -7,7 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rock_compat::Compat;
+use rock_compat::{Compat, RunTime};
 use rock_diagnostic::{Diagnostic, ExitClass, Sink, SourceText};
 use rock_index::{FileLinks, IndexFile, SimpleRepository, YankStatus, repository};
 use rock_publish::{
@@ -303,6 +303,7 @@ fn pages(files: &[IndexFile]) -> SimpleRepository {
         &files.iter().collect::<Vec<_>>(),
         &links,
         &Compat::embedded(),
+        |_, _| RunTime::default(),
     )
     .unwrap()
 }

@@ -11,7 +11,7 @@ use rock_compat::Compat;
 use rock_diagnostic::Diagnostic;
 use rock_plan::Job;
 use rock_plan::config::recipe::{FactDocument, RecipeDocument};
-use rock_plan::template::{ExpressionEnv, Object, Serde, TemplateError, TemplateSpan, Value};
+use rock_template::{ExpressionEnv, Object, Serde, TemplateError, TemplateSpan, Value};
 
 /// The place where steps run; paths and preparation depend on it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -16,7 +16,7 @@ use rock_plan::config::recipe::{
     ESCAPES, EditDocument, PlaceDocument, RecipeDocument, ReplacementPart, StepDocument,
 };
 use rock_plan::config::{Leaves, Platform};
-use rock_plan::template::TemplateSpan;
+use rock_template::TemplateSpan;
 
 const EDIT: &str = concat!(
     include_str!("../templates/recipe/inside.py"),

@@ -14,9 +14,9 @@ use rock_compat::{Compat, InstallCommands, TorchWheel};
 use rock_diagnostic::{is_or_are, shell_quoted};
 use rock_index::{BaseUrl, IndexFolder};
 use rock_names::{RepoName, WheelName};
-use rock_plan::config::RunTime;
-use rock_plan::template::{TemplateError, render};
+use rock_plan::config::recipe::shipped_run_time;
 use rock_publish::{AssetState, ListedAsset, ListedRelease, SUMS, sums};
+use rock_template::{TemplateError, render};
 
 /// The input of release notes.
 #[derive(Debug, Clone, Copy)]
@@ -526,7 +526,7 @@ fn needs(wheel: &PublishedWheel) -> Option<String> {
         ..
     } = &wheel.combination;
     let shipped = || {
-        Some(RunTime::of_shipped(
+        Some(shipped_run_time(
             &distribution.parse().ok()?,
             backend.as_deref(),
         ))

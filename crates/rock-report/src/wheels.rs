@@ -6,14 +6,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{ArchiveName, Combination, MachineTag, PublishedArchive, WheelPythons, addresses};
 use crate::codes::release as codes;
-use rock_compat::Compat;
+use rock_compat::{Compat, RunTime};
 use rock_diagnostic::{Diagnostic, Location, Sink};
 use rock_index::BaseUrl;
 use rock_names::{
     Digest, RepoName, RocmVersion, WheelIdentity, WheelIdentityError, YankedFiles,
     has_wheel_extension, is_tree_archive,
 };
-use rock_plan::config::RunTime;
 use rock_publish::{
     AssetState, GfxOrigin, ListedAsset, ListedRelease, ManifestFile, PublishedReleases,
     RebuiltFile, ReleaseListing, ReleaseManifest, ReleasedBytes, tag_pieces,

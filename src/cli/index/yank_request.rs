@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use crate::cli::{Exit, Shell, load};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Sink};
-use crate::index::{IndexFile, YankRuleSet};
+use crate::index::IndexFile;
 use crate::names::Age;
 use crate::plan::workspace::Workspace;
+use crate::publish::YankRuleSet;
 
 /// The files that a command yanks and unyanks.
 #[derive(Debug, Default)]

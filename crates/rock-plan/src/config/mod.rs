@@ -17,7 +17,6 @@ mod profile;
 mod read;
 pub mod recipe;
 mod reference;
-mod run_time;
 mod runner;
 mod settings;
 pub mod syntax;
@@ -31,7 +30,6 @@ pub use parsed_file::ParsedFile;
 pub use profile::{RecipeBackend, RecipeProfile};
 pub use read::{docker_argument_fault, is_saved_plan, read, read_parsed};
 pub use reference::{reference, schema};
-pub use run_time::RunTime;
 pub use runner::{RunnerSelector, RunnerSelectorError, is_runner_group};
 pub use settings::matrix_of_settings;
 

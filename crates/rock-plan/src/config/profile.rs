@@ -3,7 +3,8 @@
 use indexmap::IndexMap;
 
 use super::recipe::WheelDocument;
-use super::{CheckProfile, Leaves, RunTime, VersionFrom};
+use super::{CheckProfile, Leaves, VersionFrom};
+use rock_compat::RunTime;
 
 /// The planning side of a recipe document.
 #[derive(Debug, Clone, PartialEq, Eq)]

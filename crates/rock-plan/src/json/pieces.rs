@@ -6,8 +6,8 @@ use serde::Serialize;
 use super::piece::{inner, keep};
 use super::{DroppedDocument, EstimateDocument};
 use crate::assemble::PlanGroup;
-use crate::config::RunTime;
 use crate::{DroppedGfx, JobView};
+use rock_compat::RunTime;
 
 #[derive(Serialize)]
 struct VersionPart<'a> {

@@ -11,9 +11,9 @@ use super::{
 use crate::codes::plan as codes;
 use crate::config::VersionFrom;
 use crate::config::recipe::RecipeDocument;
-use crate::template::render;
 use rock_compat::Compat;
 use rock_diagnostic::Diagnostic;
+use rock_template::render;
 
 /// Axes that the matrix file can have.
 const AXES: [&str; 4] = ["version", "python", "torch", "rocm"];

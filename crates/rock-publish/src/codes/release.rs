@@ -1,7 +1,7 @@
 //! The `G` codes, for releases in directories and on GitHub, and for published wheels.
 
 use rock_diagnostic::Code;
-pub(crate) use rock_plan::codes::release::BAD_TAG;
+pub(crate) use rock_plan::codes::release::{BAD_TAG, BAD_YANK_RULE};
 
 /// All codes of this module, sorted by ID.
 pub const ALL: &[&Code] = &[

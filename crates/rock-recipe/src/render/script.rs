@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::{self as recipe, Build, BuildSite, SHELL_VARIABLE, Step, late_name};
 use rock_plan::Job;
-use rock_plan::template;
+use rock_template::render;
 
 pub use windows::{WindowsShell, windows_script};
 
@@ -147,8 +147,7 @@ pub fn script(job: &Job, build: &Build, site: &BuildSite, generator: &str) -> St
             .collect(),
         steps,
     };
-    template::render("build.sh", TEMPLATE, &view)
-        .expect("the template uses only fields of its view")
+    render("build.sh", TEMPLATE, &view).expect("the template uses only fields of its view")
 }
 
 /// Multi-line programs that steps take as one argument. Each is defined once under a name, at the

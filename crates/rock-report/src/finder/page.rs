@@ -4,7 +4,7 @@ use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use rock_names::to_base64;
-use rock_plan::template::{TemplateError, render};
+use rock_template::{TemplateError, render};
 
 const STYLE: &str = include_str!("../../templates/pages/finder/style.css");
 const DECIDE: &str = include_str!("../../templates/pages/finder/decide.js");

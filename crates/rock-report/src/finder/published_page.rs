@@ -3,8 +3,8 @@
 use rock_compat::Compat;
 use rock_diagnostic::{Diagnostic, Severity};
 use rock_index::BaseUrl;
-use rock_plan::template::TemplateError;
 use rock_publish::{PublishedReleases, PublishedYanks, rebuilt_warning};
+use rock_template::TemplateError;
 
 use super::{FinderPage, choices, data, local_links_warning, page};
 use crate::pick::{

@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use rock_compat::{Compat, InstallCommands, TorchWheel};
+use rock_compat::{Compat, InstallCommands, RunTime, TorchWheel};
 use rock_names::{self as names, BuildTag, GfxTarget, LabelParts, RocmVersion};
-use rock_plan::config::RunTime;
+use rock_plan::config::recipe::shipped_run_time;
 use rock_publish::GfxOrigin;
 
 use super::devices::{self, DeviceOffer};
@@ -251,7 +251,7 @@ fn candidate(
         let found = run_times.entry((name.distribution().to_string(), backend.clone()));
         Some(
             found
-                .or_insert_with(|| RunTime::of_shipped(name.distribution(), backend.as_deref()))
+                .or_insert_with(|| shipped_run_time(name.distribution(), backend.as_deref()))
                 .clone(),
         )
     });

@@ -1,8 +1,7 @@
 //! The commands that install a wheel on a machine.
 
 use super::{TargetMachine, WheelCandidate, torch_sentence};
-use rock_compat::InstallCommands;
-use rock_plan::config::RunTime;
+use rock_compat::{InstallCommands, RunTime};
 
 /// Returns the install command for this machine and its effect: the command for an installed torch,
 /// or the one from scratch. If nothing is known about torch on the machine, both are returned.

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
+use rock_compat::RunTime;
 use rock_names::Digest;
-use rock_plan::config::RunTime;
 
 use super::{
     MatchNote, Mismatch, PassedOver, PickDecision, TargetMachine, WheelCandidate, torch_sentence,

@@ -4,9 +4,8 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 
 use super::unions::EnvValue;
-use crate::config::{
-    CheckProfile, Gate, Leaves, RecipeBackend, RecipeProfile, RunTime, VersionFrom,
-};
+use crate::config::{CheckProfile, Gate, Leaves, RecipeBackend, RecipeProfile, VersionFrom};
+use rock_compat::RunTime;
 use rock_diagnostic::SourceText;
 
 /// A recipe. Texts may contain `{{ }}` expressions, except where marked as plain text.

@@ -10,7 +10,7 @@ use crate::render::windows::{cmd_text, powershell_text};
 use crate::{Build, SHELL_VARIABLE, Step, VariableExtension, late_name, shell_variable};
 use rock_compat::Compat;
 use rock_plan::Job;
-use rock_plan::template;
+use rock_template::render;
 
 const POWERSHELL: &str = include_str!("../../../templates/windows/build.ps1");
 const CMD: &str = include_str!("../../../templates/windows/build.cmd");
@@ -127,8 +127,7 @@ pub fn windows_script(
         WindowsShell::PowerShell => ("build.ps1", POWERSHELL),
         WindowsShell::Cmd => ("build.cmd", CMD),
     };
-    let text =
-        template::render(name, text, &view).expect("the template uses only fields of its view");
+    let text = render(name, text, &view).expect("the template uses only fields of its view");
     // PowerShell 5.1 decodes a file without a byte order mark with the system's code page.
     let mark = if shell == WindowsShell::PowerShell && !text.is_ascii() {
         "\u{feff}"

@@ -15,8 +15,8 @@ mod view;
 
 use rock_compat::Compat;
 use rock_diagnostic::Sink;
-use rock_plan::template;
 use rock_plan::{self as plan, Plan};
+use rock_template::render;
 
 pub use options::for_windows;
 
@@ -84,7 +84,7 @@ pub fn workflow(
         return None;
     };
     let view = view::WorkflowView::new(plan, compat, &options, pins, words);
-    let text = template::render("templates/workflow/wheels.yml", TEMPLATE, &view);
+    let text = render("templates/workflow/wheels.yml", TEMPLATE, &view);
     let text = text.expect("the view has every value that the template uses");
     keys::check(&text, &plan::github(plan, sink)?, sink);
     limits::check_text(text, compat, sink).filter(|_| sink.error_count() == errors)

@@ -1,8 +1,18 @@
-//! The minijinja environment for recipes and for rendering.
+//! Evaluates the expressions of recipes and renders templates, with minijinja.
 //!
-//! Recipes use `{{ }}` inside quoted scalars; templates that render workflows and scripts use
-//! `<< >>`, `<% %>` and `<# #>`, so that `${{ }}` and `{{ }}` are kept unchanged. Undefined names
-//! are errors in both.
+//! Input: a text and its values. Output: an [`ExpressionEnv`] evaluates texts of recipes, and
+//! [`render`] fills in the templates of the program. Recipes use `{{ }}` inside quoted scalars;
+//! templates of workflows, scripts and pages use `<< >>`, `<% %>` and `<# #>`, so that `${{ }}` and
+//! `{{ }}` are kept unchanged. Undefined names are errors in both.
+//!
+//! ```
+//! use std::collections::BTreeMap;
+//!
+//! let values = BTreeMap::from([("torch", "2.9.1")]);
+//! let text = rock_template::render("requirements.txt", "torch==<< torch|minor >>.*", &values)?;
+//! assert_eq!(text, "torch==2.9.*");
+//! # Ok::<(), rock_template::TemplateError>(())
+//! ```
 //!
 //! **Invariant:** templates have access only to the values that they are given: no files, no
 //! environment, no clock.

@@ -1,12 +1,14 @@
 //! Run-time needs of an installed package.
+//!
+//! Recipes, plans, manifests of releases and package indexes state them, so the type is in a crate
+//! below all of theirs. The needs themselves are data of the recipes, which this crate does not
+//! read.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use super::recipe::{embedded, embedded_names};
-use super::syntax::unprintable;
 use rock_diagnostic::render::escape_line;
-use rock_names::{DistributionName, LabelParts, Requirement, RocmVersion, WheelName};
+use rock_names::Requirement;
 
 /// The environment variables and packages without which an installed package cannot be imported or
 /// used.
@@ -58,7 +60,7 @@ impl RunTime {
                 ));
             }
             let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"-._~:/%+@=,".contains(&b);
-            if value.is_empty() || !value.bytes().all(is_plain) || unprintable(value).is_some() {
+            if value.is_empty() || !value.bytes().all(is_plain) {
                 return Some((
                     value,
                     format!("`{}` is not a single plain word", escape_line(value)),
@@ -69,35 +71,6 @@ impl RunTime {
             let error = text.parse::<Requirement>().err()?;
             Some((text.as_str(), error.to_string()))
         })
-    }
-
-    /// Returns the needs of a published wheel, according to the shipped recipes that build the
-    /// distribution, for the backend in its label.
-    pub fn of_shipped(distribution: &DistributionName, backend: Option<&str>) -> Self {
-        let normalized = distribution.normalized();
-        let documents = embedded_names().filter_map(embedded);
-        let of_distribution = documents.filter(|document| {
-            document
-                .distribution
-                .parse::<DistributionName>()
-                .is_ok_and(|name| name.normalized() == normalized)
-        });
-        let label = backend.unwrap_or_default();
-        of_distribution
-            .flat_map(|document| document.profile(&normalized).backends)
-            .find(|known| known.label == label)
-            .map(|known| known.run_time)
-            .unwrap_or_default()
-    }
-
-    /// Returns the needs of a wheel by its name; `known` are the ROCm versions used to parse its
-    /// label.
-    pub fn of_wheel(wheel: &WheelName, known: &[RocmVersion]) -> Self {
-        let label = wheel
-            .label()
-            .and_then(|label| LabelParts::parse(&label, known).ok());
-        let backend = label.and_then(|parsed| parsed.parts.backend);
-        Self::of_shipped(wheel.distribution(), backend.as_deref())
     }
 
     /// Returns the variables as assignments, `NAME=VALUE`.
@@ -129,23 +102,26 @@ impl RunTime {
 mod tests {
     use super::RunTime;
 
-    fn of(backend: Option<&str>) -> RunTime {
-        RunTime::of_shipped(&"Flash_Attn".parse().unwrap(), backend)
-    }
-
     #[test]
-    fn the_backend_of_a_label_says_what_a_wheel_needs_at_run_time() {
+    fn needs_are_one_sentence_and_assignments() {
+        let needs = |variables: &[&str], requires: &[&str]| RunTime {
+            env: variables
+                .iter()
+                .map(|name| ((*name).to_owned(), "TRUE".to_owned()))
+                .collect(),
+            requires: requires.iter().map(|&name| name.to_owned()).collect(),
+        };
+        let both = needs(&["A"], &[]).with(&needs(&["B"], &["einops"]));
+        assert_eq!(both.assignments().collect::<Vec<_>>(), ["A=TRUE", "B=TRUE"]);
         assert_eq!(
-            of(Some("triton")).sentence(),
-            "At run time it needs einops and triton, and this variable"
+            both.sentence(),
+            "At run time it needs einops, and these variables"
         );
         assert_eq!(
-            of(Some("triton")).assignments().collect::<Vec<_>>(),
-            ["FLASH_ATTENTION_TRITON_AMD_ENABLE=TRUE"]
+            needs(&[], &["einops", "triton"]).sentence(),
+            "At run time it needs einops and triton"
         );
-        assert_eq!(of(None).sentence(), "");
-        assert_eq!(of(Some("metal")), RunTime::default());
-        assert!(RunTime::of_shipped(&"numpy".parse().unwrap(), None).is_empty());
+        assert!(needs(&[], &[]).is_empty() && needs(&[], &[]).sentence().is_empty());
     }
 
     #[test]

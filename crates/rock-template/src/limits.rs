@@ -98,7 +98,7 @@ mod tests {
     use minijinja::context;
 
     use super::{MOST_BLOCKS, MOST_OPERATORS, check};
-    use crate::template::ExpressionEnv;
+    use crate::ExpressionEnv;
 
     /// Evaluates a text on a stack as small as that of a worker thread.
     fn evaluated(text: &str) -> Result<String, String> {

@@ -4,12 +4,11 @@ use std::collections::BTreeSet;
 
 use rock_diagnostic::nearest::{nearest, with_nearest};
 use rock_diagnostic::{Diagnostic, Location, Severity, shell_quoted};
+use rock_index::{IndexFile, YankChanges, YankRule, is_selected, yank_changes};
 use rock_names::{Age, YankSelection, YankSelectionError, YankSelector};
-use rock_plan::codes::release::BAD_YANK_RULE;
 use rock_plan::config::MatrixConfig;
 
-use super::yank::is_selected;
-use super::{IndexFile, YankChanges, YankRule, yank_changes};
+use crate::codes::release::BAD_YANK_RULE;
 
 /// Maximum number of projects or versions that a message lists.
 const MAX_LISTED_NAMES: usize = 5;
@@ -236,15 +235,16 @@ mod tests {
     use rock_diagnostic::Severity;
 
     use super::YankRuleSet;
-    use crate::testing::file;
+    use crate::testing::asset;
+    use rock_index::IndexFile;
+
+    fn file(name: &str) -> IndexFile {
+        asset(name, 1).file
+    }
 
     #[test]
     fn selectors_that_match_no_file_are_errors_with_a_suggestion() {
-        let files = [file(
-            "flash_attn-2.8.3-cp311-cp311-linux_x86_64.whl",
-            "6.2",
-            "2.5",
-        )];
+        let files = [file("flash_attn-2.8.3-cp311-cp311-linux_x86_64.whl")];
         let mut rules = YankRuleSet::default();
         rules.add_yank("flash-attn<3: superseded").unwrap();
         assert_eq!(rules.unmatched(&files), []);
@@ -263,10 +263,10 @@ mod tests {
     #[test]
     fn an_exact_version_that_includes_labels_is_noted() {
         let files = [
-            file("a-1.0-cp311-cp311-linux_x86_64.whl", "6.2", "2.5"),
-            file("a-1.0+rocm7.0-cp311-cp311-linux_x86_64.whl", "7.0", "2.5"),
+            file("a-1.0-cp311-cp311-linux_x86_64.whl"),
+            file("a-1.0+rocm7.0-cp311-cp311-linux_x86_64.whl"),
         ];
-        let notes = |selection: &str, files: &[crate::IndexFile]| {
+        let notes = |selection: &str, files: &[IndexFile]| {
             let mut rules = YankRuleSet::default();
             rules.add_yank(selection).unwrap();
             rules.label_notes(files)
