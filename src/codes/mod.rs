@@ -41,7 +41,6 @@ const CRATES: &[&[&[&Code]]] = &[
     rock_github::codes::ALL,
     rock_exec::codes::ALL,
     &[
-        build::ALL,
         facts::ALL,
         handover::ALL,
         host::ALL,

@@ -2,12 +2,12 @@
 
 use super::job_directory::LockedDirectory;
 use super::prepared_build::PreparedBuild;
-use super::record::BuildRecord;
+use super::record::{BuildOutcome, BuildRecord};
 use super::session::FinishedBuild;
 use super::step_failure::BuildEnd;
 use rock_diagnostic::Diagnostic;
 use rock_recipe::measurements::{BuildMeasurements, MEASURED_FILE};
-use rock_sys as sys;
+use rock_sys::{self as sys, StopSignal};
 
 /// The result of a build that has run.
 #[derive(Debug)]
@@ -28,7 +28,42 @@ pub struct BuildReport {
     _locked: LockedDirectory,
 }
 
+/// The result of a build, including the checks and the delivery of its wheels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BuildResult {
+    /// All stages are done, and the wheels were accepted.
+    Done,
+    /// All stages are done, and a wheel was rejected.
+    Rejected,
+    /// A stage failed.
+    StageFailed,
+    /// The cap stopped it.
+    Capped,
+    /// A signal stopped it.
+    Stopped(StopSignal),
+    /// The machine or the container engine failed.
+    MachineFailed,
+}
+
 impl BuildReport {
+    /// Returns the result of the build.
+    pub fn result(&self) -> BuildResult {
+        if self.record_error.is_some() {
+            return BuildResult::MachineFailed;
+        }
+        match &self.end {
+            BuildEnd::Done => match self.record.outcome {
+                BuildOutcome::Done => BuildResult::Done,
+                BuildOutcome::Refused => BuildResult::Rejected,
+                _ => BuildResult::MachineFailed,
+            },
+            BuildEnd::Failed(_) => BuildResult::StageFailed,
+            BuildEnd::Capped(_) => BuildResult::Capped,
+            BuildEnd::Stopped(signal, _) => BuildResult::Stopped(*signal),
+            BuildEnd::Engine(_) | BuildEnd::File(_) => BuildResult::MachineFailed,
+        }
+    }
+
     /// Returns the report of stages that have run, before wheels are delivered.
     pub(super) fn new(finished: FinishedBuild) -> Self {
         Self {

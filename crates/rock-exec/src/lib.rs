@@ -2,9 +2,10 @@
 //! wheels.
 //!
 //! [`PreparedBuild::prepare`] turns a job, its recipe and [`BuildOptions`] into steps and writes
-//! nothing; [`PreparedBuild::run`] runs them in the job directory and returns a [`BuildReport`] with
-//! the [`BuildRecord`] (`build.json`, from which builds are resumed). Processes are started by a
-//! [`StepExecutor`], and everything that happens is reported as a [`BuildEvent`].
+//! nothing, and [`PreparedBuild::prepare_all`] does so for several jobs; [`PreparedBuild::run`] runs
+//! the steps in the job directory and returns a [`BuildReport`] with the [`BuildRecord`]
+//! (`build.json`, from which builds are resumed). Processes are started by a [`StepExecutor`], and
+//! everything that happens is reported as a [`BuildEvent`].
 //!
 //! **Invariant:** Nothing outside the directory of the job is written or removed, except for wheels
 //! that are copied to the output directory. No started process is left when a run returns.
@@ -14,6 +15,7 @@ pub mod codes;
 mod assigned_gpu;
 mod build_options;
 mod build_report;
+mod build_series;
 mod build_start;
 mod clean;
 mod collect;
@@ -47,7 +49,8 @@ mod wheels_to_test;
 
 pub use assigned_gpu::{PODINFO, assigned_gpu};
 pub use build_options::{BuildOptions, CallerEnv, ResumeRequest};
-pub use build_report::BuildReport;
+pub use build_report::{BuildReport, BuildResult};
+pub use build_series::builds_failed;
 pub use build_start::{BuildStart, UnknownStage, first_step};
 pub use collect::{
     CollectError, CollectedWheel, check_output, collect, copy_out, wheel_matches, wheels_match,

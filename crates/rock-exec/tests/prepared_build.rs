@@ -13,12 +13,12 @@ use rock_audit::NoProgress;
 use rock_compat::Compat;
 use rock_diagnostic::{ExitClass, Sink, SourceText};
 use rock_exec::{
-    BuildContext, BuildEvent, BuildOptions, BuildOutcome, BuildReport, CallerEnv, PreparedBuild,
-    ProcessRunner, ResumePoint, ResumeRequest,
+    BuildContext, BuildEvent, BuildOptions, BuildOutcome, BuildReport, BuildResult, CallerEnv,
+    PreparedBuild, ProcessRunner, ResumePoint, ResumeRequest,
 };
 use rock_host::HostFacts;
 use rock_plan::config::recipe::{self, RecipeDocument, RecipeSet};
-use rock_plan::config::{self, Lookups};
+use rock_plan::config::{self, Lookups, Platform};
 use rock_plan::{Job, JobView, PlanInputs};
 use rock_sys::{self as sys, Environment, Signals};
 
@@ -136,6 +136,7 @@ fn a_built_wheel_is_delivered_with_its_record() {
     assert_eq!(messages, [""; 0]);
     assert!(report.is_delivered && report.record_error.is_none());
     assert_eq!(report.record.outcome, BuildOutcome::Done);
+    assert_eq!(report.result(), BuildResult::Done);
     assert_eq!(report.record.engine, "local");
     let wheel = report.record.wheels.first().unwrap();
     assert_eq!((wheel.name.as_str(), wheel.size_bytes), (WHEEL, 6));
@@ -168,6 +169,7 @@ fn a_wheel_that_fails_a_gate_is_not_delivered() {
     });
     assert!(!report.is_delivered);
     assert_eq!(report.record.outcome, BuildOutcome::Refused);
+    assert_eq!(report.result(), BuildResult::Rejected);
     let refusal = messages.last().unwrap();
     assert!(
         refusal.contains("did not pass the gate `verify`"),
@@ -183,6 +185,7 @@ fn a_failed_build_can_be_resumed_at_a_point_of_the_recipe() {
     let options = toy.options();
     let (report, messages) = toy.prepare(&options, run);
     assert_eq!(report.record.outcome, BuildOutcome::Failed);
+    assert_eq!(report.result(), BuildResult::StageFailed);
     assert_eq!(messages, ["stage `build` failed: exit status 3"]);
     drop(report);
     toy.prepare(&options, |build| {
@@ -213,4 +216,36 @@ fn a_dry_run_describes_the_steps_and_writes_nothing() {
     assert!(text.contains(&format!("== {ID}")), "{text}");
     assert!(text.contains("none: it builds on this machine"), "{text}");
     assert!(!exists(&toy.path(".rock")) && !exists(&options.out));
+}
+
+#[test]
+fn jobs_are_prepared_together_and_report_all_errors() {
+    let toy = Toy::new("true", "");
+    let mut windows = toy.job.clone();
+    windows.settings.platform = Platform::Windows;
+    let environment = Environment {
+        current_dir: toy.directory.path().to_owned(),
+        ..Environment::snapshot()
+    };
+    let caller = CallerEnv {
+        compat: &toy.compat,
+        environment: &environment,
+        host: &HostFacts::default(),
+    };
+    let options = toy.options();
+    let prepare = |jobs: &[&Job]| {
+        let jobs = jobs.iter().map(|job| (*job, &*toy.recipe));
+        PreparedBuild::prepare_all(jobs, &options, caller, |job| format!("render {}", job.id))
+            .map(|(builds, _)| builds.len())
+    };
+    assert_eq!(prepare(&[&toy.job, &toy.job]).unwrap(), 2);
+    let errors = prepare(&[&windows, &toy.job, &windows]).unwrap_err();
+    let helps: Vec<_> = errors
+        .as_slice()
+        .iter()
+        .filter(|error| error.is_error())
+        .map(|error| (error.code.name, error.help.clone().unwrap_or_default()))
+        .collect();
+    let expected = ("windows-job", format!("render {ID}"));
+    assert_eq!(helps, [expected.clone(), expected]);
 }

@@ -1,7 +1,6 @@
 //! The next state of an index: its files, with the yanks of its last state.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use rock_compat::Compat;
 use rock_diagnostic::{Diagnostic, Diagnostics};
@@ -15,55 +14,149 @@ use rock_sys::DirectorySwap;
 
 use crate::codes::release as codes;
 use crate::{
-    IndexDirectory, IndexSummary, RebuiltFile, YankRuleSet, index_summaries, rebuilt_warning,
-    write_metadata_files,
+    IndexDirectory, IndexInput, IndexOptions, IndexSummary, RebuiltFile, YankRuleSet,
+    index_summaries, lock_for_replacement, rebuilt_warning, write_metadata_files,
 };
 
 /// The files that an index will list, and the directory of its pages as it is.
 #[derive(Debug)]
-pub struct IndexUpdate {
+pub struct IndexUpdate<'a> {
+    options: &'a IndexOptions,
+    compat: &'a Compat,
+    links: FileLinks,
     directory: IndexDirectory,
     files: Vec<IndexFile>,
+    /// Files of older releases that newer ones rebuilt.
+    rebuilt: Vec<RebuiltFile>,
     /// The files that were yanked before.
     yanked: YankedFiles,
 }
 
-/// The pages of an index after they were written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// An index after its pages were written.
+#[derive(Debug)]
 pub struct WrittenIndex {
     /// Number of all pages.
     pub page_count: usize,
     /// Whether any file was written or removed.
     pub is_changed: bool,
+    /// The directories of the index, and how to install from them.
+    pub indexes: Vec<IndexSummary>,
 }
 
-impl IndexUpdate {
-    /// Creates the update of an index to these files. Files that it yanks stay yanked, except those
-    /// that are `inherited` from the indexes of releases.
+impl<'a> IndexUpdate<'a> {
+    /// Reads the pages of an index that will list these files, and locks it for replacement unless
+    /// the action is a preview. Calls `on_wait` before waiting for another process. Files that the
+    /// index yanks stay yanked, except those that it inherited from the indexes of releases.
     ///
     /// # Errors
-    /// A page that may have yanked files cannot be read.
-    pub fn new(
-        directory: IndexDirectory,
-        mut files: Vec<IndexFile>,
-        inherited: &YankedFiles,
-    ) -> Result<Self, Diagnostics> {
-        let yanked = directory.yanked_files()?.without(inherited);
+    /// The index cannot be locked or read, or an edit would also change other things.
+    pub fn open(
+        input: IndexInput,
+        options: &'a IndexOptions,
+        compat: &'a Compat,
+        on_wait: impl FnOnce(),
+    ) -> Result<(Self, Option<DirectorySwap>), Diagnostics> {
+        let IndexInput {
+            mut files,
+            rebuilt,
+            inherited,
+        } = input;
+        if options.omits_metadata {
+            for file in &mut files {
+                file.metadata = None;
+            }
+        }
+        let links = options.links();
+        let lock = options
+            .action
+            .is_applied()
+            .then(|| lock_for_replacement(&options.out, on_wait))
+            .transpose()?;
+        let directory = IndexDirectory::read(&options.out)?;
+        let yanked = directory.yanked_files()?.without(&inherited);
         carry_over(&yanked.clone().ignoring_digests(), &mut files);
-        Ok(Self {
+        let update = Self {
+            options,
+            compat,
+            links,
             directory,
             files,
+            rebuilt,
             yanked,
-        })
+        };
+        if options.action.is_edit() {
+            update.check_same_pages()?;
+        }
+        Ok((update, lock))
+    }
+
+    /// Yanks and unyanks the files that the rules select at this time, in seconds since 1970, or
+    /// only reports them in a preview. Returns also notes.
+    pub fn yank(&mut self, rules: &YankRuleSet, now_s: u64) -> (YankReport, Vec<String>) {
+        let action = self.options.action;
+        let changes = rules.changes(&self.files, now_s);
+        if action.is_applied() {
+            changes.apply(&mut self.files);
+        }
+        let mut notes: Vec<String> = changes.undated_note().into_iter().collect();
+        notes.extend(yank_notes(&self.yanked, &self.files));
+        let report = YankReport::new(changes, action.is_applied());
+        if action.is_edit() {
+            notes.extend(report.kept_note());
+            notes.extend(rules.label_notes(&self.files));
+        }
+        (report, notes)
+    }
+
+    /// Returns warnings about labels that installers order wrongly, and about rebuilt files. Yanked
+    /// files are not recommended.
+    pub fn warnings(&self) -> Vec<Diagnostic> {
+        let yanked: BTreeSet<&str> = self
+            .files
+            .iter()
+            .filter(|file| file.yanked != YankStatus::No)
+            .map(|file| file.name.as_str())
+            .collect();
+        let rebuilt: Vec<RebuiltFile> = self
+            .rebuilt
+            .iter()
+            .filter(|file| !yanked.contains(file.name.as_str()))
+            .cloned()
+            .collect();
+        rebuilt_warning(&rebuilt)
+            .into_iter()
+            .chain(label_order(&self.files))
+            .collect()
+    }
+
+    /// Writes the pages that differ, after the METADATA of each wheel in the directory of the
+    /// wheels.
+    ///
+    /// # Errors
+    /// The pages cannot be made, or a file cannot be written; the index is then unchanged.
+    pub fn write(self, lock: DirectorySwap) -> Result<WrittenIndex, Diagnostics> {
+        let indexes = index_summaries(self.files.iter(), self.directory.path(), self.compat);
+        let pages = self.pages()?;
+        let wheels = self.options.wheels.as_deref();
+        let metadata_count = match wheels {
+            Some(wheels) => write_metadata_files(&self.files, wheels)?,
+            None => 0,
+        };
+        let written_count = self.directory.replace(&pages, wheels, lock)?;
+        let written = WrittenIndex {
+            page_count: pages.pages.len(),
+            is_changed: metadata_count + written_count > 0,
+            indexes,
+        };
+        // Leaked on purpose: freeing the many small strings takes a tenth of the run.
+        std::mem::forget((self.files, pages));
+        Ok(written)
     }
 
     /// Checks that the index has exactly the pages of these files, or none, so that yanking files
     /// changes nothing else.
-    ///
-    /// # Errors
-    /// The pages differ, or cannot be made.
-    pub fn check_same_pages(&self, links: &FileLinks, compat: &Compat) -> Result<(), Diagnostics> {
-        if self.directory.is_empty() || self.directory.has_pages(&self.pages(links, compat)?) {
+    fn check_same_pages(&self) -> Result<(), Diagnostics> {
+        if self.directory.is_empty() || self.directory.has_pages(&self.pages()?) {
             return Ok(());
         }
         Err(Diagnostic::new(
@@ -79,73 +172,9 @@ impl IndexUpdate {
         .into())
     }
 
-    /// Yanks and unyanks the files that the rules select at this time, in seconds since 1970, or
-    /// only reports them unless `is_applied`. Returns also notes.
-    pub fn yank(
-        &mut self,
-        rules: &YankRuleSet,
-        is_applied: bool,
-        now_s: u64,
-    ) -> (YankReport, Vec<String>) {
-        let changes = rules.changes(&self.files, now_s);
-        if is_applied {
-            changes.apply(&mut self.files);
-        }
-        let mut notes: Vec<String> = changes.undated_note().into_iter().collect();
-        notes.extend(yank_notes(&self.yanked, &self.files));
-        (YankReport::new(changes, is_applied), notes)
-    }
-
-    /// Returns warnings about labels that installers order wrongly, and about `rebuilt` files.
-    /// Yanked files are not recommended.
-    pub fn warnings(&self, mut rebuilt: Vec<RebuiltFile>) -> Vec<Diagnostic> {
-        let yanked: BTreeSet<&str> = self
-            .files
-            .iter()
-            .filter(|file| file.yanked != YankStatus::No)
-            .map(|file| file.name.as_str())
-            .collect();
-        rebuilt.retain(|file| !yanked.contains(file.name.as_str()));
-        rebuilt_warning(&rebuilt)
-            .into_iter()
-            .chain(label_order(&self.files))
-            .collect()
-    }
-
-    /// Returns the directories of the index, and how to install from them.
-    pub fn summaries(&self, compat: &Compat) -> Vec<IndexSummary> {
-        index_summaries(self.files.iter(), self.directory.path(), compat)
-    }
-
-    /// Writes the pages that differ, after the METADATA of each wheel in the directory `wheels`.
-    ///
-    /// # Errors
-    /// The pages cannot be made, or a file cannot be written; the index is then unchanged.
-    pub fn write(
-        self,
-        wheels: Option<&Path>,
-        links: &FileLinks,
-        swap: DirectorySwap,
-        compat: &Compat,
-    ) -> Result<WrittenIndex, Diagnostics> {
-        let pages = self.pages(links, compat)?;
-        let metadata_count = match wheels {
-            Some(wheels) => write_metadata_files(&self.files, wheels)?,
-            None => 0,
-        };
-        let page_count = self.directory.replace(&pages, wheels, swap)?;
-        let written = WrittenIndex {
-            page_count: pages.pages.len(),
-            is_changed: metadata_count + page_count > 0,
-        };
-        // Leaked on purpose: freeing the many small strings takes a tenth of the run.
-        std::mem::forget((self.files, pages));
-        Ok(written)
-    }
-
-    fn pages(&self, links: &FileLinks, compat: &Compat) -> Result<SimpleRepository, Diagnostics> {
+    fn pages(&self) -> Result<SimpleRepository, Diagnostics> {
         let files: Vec<&IndexFile> = self.files.iter().collect();
-        repository(&files, links, compat, shipped_run_time)
+        repository(&files, &self.links, self.compat, shipped_run_time)
             .map_err(|error| Diagnostic::new(&codes::CANNOT_INDEX, error.to_string()).into())
     }
 }

@@ -7,7 +7,8 @@
 //!
 //! [`read_assets`] reads local wheels as desired files, except those whose digest a [`DigestCache`]
 //! has. [`ReleaseDirectory`] is a release in a directory, and [`IndexUpdate`] an index; both
-//! replace their directory as a whole. A [`YankRuleSet`] selects the files of an index to yank.
+//! replace their directory as a whole. An [`IndexReader`] reads the files of an index, and a
+//! [`YankRuleSet`] selects those to yank.
 //!
 //! **Invariant:** Applying the changes leaves no changes. A file that differs from the published
 //! one is never replaced unless requested. Files that this program did not write are never changed.
@@ -28,6 +29,7 @@ mod gfx_reader;
 mod handover;
 mod index_directory;
 mod index_input;
+mod index_options;
 mod index_summary;
 mod index_update;
 mod indexed;
@@ -82,7 +84,8 @@ pub use index_directory::{
     IndexDirectory, check_index_target, index_kept, lists_files, names_with_metadata,
     read_yanked_files, relative_steps, write_metadata_files,
 };
-pub use index_input::listed_files;
+pub use index_input::{IndexInput, IndexReader, listed_files};
+pub use index_options::{IndexAction, IndexOptions};
 pub use index_summary::{IndexSummary, index_summaries, install_text};
 pub use index_update::{IndexUpdate, WrittenIndex};
 pub use indexed::{ManifestRowSet, PublishedAt, index_files, merged};

@@ -11,12 +11,13 @@ use rock_compat::{Compat, RunTime};
 use rock_diagnostic::{Diagnostic, ExitClass, Sink, SourceText};
 use rock_index::{FileLinks, IndexFile, SimpleRepository, YankStatus, repository};
 use rock_publish::{
-    CacheEntry, CheckDepth, DigestCache, DirectoryEdits, FileTransfer, IndexDirectory, LocalAsset,
-    MANIFEST, MetadataBody, OnDifference, PublishSummary, PublishedReleases, PublishedYanks,
+    CacheEntry, CheckDepth, DigestCache, DirectoryEdits, FileTransfer, INDEX, IndexAction,
+    IndexDirectory, IndexInput, IndexOptions, IndexReader, IndexUpdate, LocalAsset, MANIFEST,
+    ManifestRowSet, MetadataBody, OnDifference, PublishSummary, PublishedReleases, PublishedYanks,
     ReleaseContents, ReleaseDirectory, ReleaseDirectoryError, ReleaseLock, ReleasePlan, SUMS,
-    check_index_target, expand_paths, listed_files, lists_files, lock_for_replacement,
+    check_index_target, expand_paths, find_files, listed_files, lists_files, lock_for_replacement,
     nested_release_error, read_assets, read_yanked_files, relative_steps, sha256, without_paths,
-    write_metadata_files,
+    write_metadata_files, YankRuleSet,
 };
 use rock_sys::{Signals, StopSignal};
 use rock_wheel::{DosTime, NewWheel, NewWheelOptions, ProgressMeter};
@@ -349,4 +350,134 @@ fn an_index_is_replaced_as_a_whole_and_keeps_its_yanks() {
     let swap = lock_for_replacement(&out, || ()).unwrap();
     present.replace(&pages(&[]), Some(dist), swap).unwrap();
     assert!(!dist.join(format!("{WHEEL}.metadata")).exists());
+}
+
+/// An index next to the wheels of a directory.
+struct IndexOfDirectory<'a> {
+    options: IndexOptions,
+    wheels: &'a Path,
+    compat: Compat,
+}
+
+impl<'a> IndexOfDirectory<'a> {
+    fn new(wheels: &'a Path, action: IndexAction) -> Self {
+        Self {
+            options: IndexOptions {
+                out: wheels.join(INDEX),
+                wheels: Some(wheels.to_owned()),
+                base_url: None,
+                omits_metadata: false,
+                action,
+            },
+            wheels,
+            compat: Compat::embedded(),
+        }
+    }
+
+    /// Returns the files of the directory.
+    fn input(&self) -> IndexInput {
+        let mut sink = Sink::new();
+        let files = find_files(&[self.wheels.to_owned()], &mut sink);
+        let reader = IndexReader {
+            options: &self.options,
+            compat: &self.compat,
+            on_note: &|_: &str| (),
+        };
+        let input = reader.read_directory(self.wheels, &files, &DigestCache::empty(), &mut sink);
+        assert_eq!(codes(&sink.finish()), Vec::<&str>::new());
+        input
+    }
+
+    /// Opens the index, yanks these files and writes it unless the action is a preview. Returns the
+    /// report and whether a file was written.
+    fn run(&self, yanked: &[&str]) -> (String, bool) {
+        let rules = rules(yanked);
+        self.options.check_target().unwrap();
+        let input = self.input();
+        assert_eq!(codes(&input.check_rules(&rules).unwrap()), [""; 0]);
+        let (mut update, lock) =
+            IndexUpdate::open(input, &self.options, &self.compat, || ()).unwrap();
+        let (report, notes) = update.yank(&rules, 0);
+        assert_eq!(notes, [""; 0]);
+        assert_eq!(codes(&update.warnings()), [""; 0]);
+        let is_changed = lock.is_some_and(|lock| update.write(lock).unwrap().is_changed);
+        (report.to_text(), is_changed)
+    }
+
+    /// Returns the reason for which the index yanks the wheel.
+    fn reason(&self) -> Option<String> {
+        let yanked = read_yanked_files(&self.options.out).unwrap()?;
+        yanked.reason(WHEEL, None).map(str::to_owned)
+    }
+}
+
+/// Returns rules that yank these files.
+fn rules(selections: &[&str]) -> YankRuleSet {
+    let mut rules = YankRuleSet::default();
+    for selection in selections {
+        rules.add_yank(selection).unwrap();
+    }
+    rules
+}
+
+#[test]
+fn an_index_is_built_and_an_edit_changes_only_its_yanks() {
+    let temporary = tempfile::tempdir().unwrap();
+    write_wheel(temporary.path(), "demo");
+    let index = |action| IndexOfDirectory::new(temporary.path(), action);
+    let build = index(IndexAction::Build);
+    assert_eq!(build.run(&[]), (String::new(), true));
+    assert_eq!(build.run(&[]), (String::new(), false));
+
+    let selection = ["demo<2: broken"];
+    let (report, is_written) = index(IndexAction::Preview).run(&selection);
+    assert!(report.starts_with("would be yanked: "), "{report}");
+    assert_eq!((is_written, build.reason()), (false, None));
+    let (report, is_written) = index(IndexAction::Edit).run(&selection);
+    assert_eq!(report, format!("yanked: {WHEEL}: broken\n"));
+    assert_eq!((is_written, build.reason().as_deref()), (true, Some("broken")));
+    assert_eq!(build.run(&[]), (String::new(), false), "the yank is kept");
+
+    let errors = build.input().check_rules(&rules(&["other<2"])).unwrap_err();
+    assert_eq!(codes(errors.as_slice()), ["bad-yank-rule"]);
+    let mut edit = index(IndexAction::Edit);
+    edit.options.omits_metadata = true;
+    let opened = IndexUpdate::open(edit.input(), &edit.options, &edit.compat, || ());
+    assert_eq!(codes(opened.unwrap_err().as_slice()), ["index-differs"]);
+    edit.options.out = temporary.path().to_owned();
+    let errors = edit.options.check_target().unwrap_err();
+    assert_eq!(codes(errors.as_slice()), ["cannot-index"]);
+}
+
+/// The wheels in a directory without a manifest are read, and stay yanked there.
+#[test]
+fn published_directories_keep_the_yanks_of_their_indexes() {
+    let temporary = tempfile::tempdir().unwrap();
+    let (release, site) = (temporary.path().join("v1"), temporary.path().join("site"));
+    write_wheel(&release, "demo");
+    let build = IndexOfDirectory::new(&release, IndexAction::Build);
+    build.run(&["demo<2: broken"]);
+
+    let mut published = PublishedReleases::<ManifestRowSet>::new(&[&release]);
+    published.add_directory(&release).unwrap();
+    let options = IndexOptions {
+        out: site,
+        wheels: None,
+        ..build.options.clone()
+    };
+    let notes = std::cell::RefCell::new(Vec::new());
+    let reader = IndexReader {
+        options: &options,
+        compat: &build.compat,
+        on_note: &|note: &str| notes.borrow_mut().push(note.to_owned()),
+    };
+    let mut sink = Sink::new();
+    let input = reader.read_releases(published, &mut sink).unwrap();
+    assert_eq!(codes(&sink.finish()), [""; 0]);
+    assert_eq!(notes.into_inner(), ["1 files read, 0 known by their digest"]);
+    let (update, lock) = IndexUpdate::open(input, &options, &build.compat, || ()).unwrap();
+    let written = update.write(lock.unwrap()).unwrap();
+    assert!(written.is_changed && written.indexes.is_empty());
+    let yanked = read_yanked_files(&options.out).unwrap().unwrap();
+    assert_eq!(yanked.reason(WHEEL, None), Some("broken"));
 }

@@ -15,15 +15,14 @@ use super::reporters::{BuildReporter, WheelReporter};
 use super::wheel::fail;
 use super::{Exit, Shell, load, misused};
 use crate::cli::completed_value::{self, CompletedValue};
-use crate::codes::build as codes;
 use crate::compat::Compat;
 use crate::diagnostic::render::redact_urls;
-use crate::diagnostic::{Diagnostic, Severity, Sink, shell_line};
+use crate::diagnostic::{Severity, Sink};
 use crate::exec::{
     self, BuildContext, BuildEnd, BuildOptions, CallerEnv, PreparedBuild, ProcessRunner,
     ResumeRequest,
 };
-use crate::plan::workspace::{ReadyJob, is_job_file};
+use crate::plan::workspace::JobSelection;
 use crate::recipe::measurements::BuildMeasurements;
 use crate::render::actions::table;
 use crate::sys::{self, HostRoots, Signals};
@@ -145,32 +144,26 @@ pub(super) fn test(options: &JobOptions, directory: &Path, shell: &Shell) -> Exi
 impl BuildRequest<'_> {
     /// Builds or tests the jobs.
     fn run(&self, shell: &Shell) -> Exit {
+        self.build(shell).unwrap_or_else(|exit| exit)
+    }
+
+    fn build(&self, shell: &Shell) -> Result<Exit, Exit> {
         let (image, docker_args) = (self.options.image.as_ref(), &self.options.docker_arg);
-        if self.engine == EngineChoice::Local
-            && let Err(exit) = check_container_options(self.command, image, docker_args)
-        {
-            return exit;
+        if self.engine == EngineChoice::Local {
+            check_container_options(self.command, image, docker_args)?;
         }
         let mut sink = Sink::new();
-        let compat = match load::compat(shell) {
-            Ok(compat) => compat,
-            Err(exit) => return exit,
-        };
-        let ready = match self.jobs(shell, compat, &mut sink) {
-            Ok(ready) => ready,
+        let compat = load::compat(shell)?;
+        let selection = match self.select(shell, compat, &mut sink) {
+            Ok(selection) => selection,
             Err(exit) => {
                 shell.report(&sink.finish());
-                return exit;
+                return Err(exit);
             }
         };
-        check_job_options(
-            &ready,
-            &self.options.docker_arg,
-            &self.options.fact,
-            &mut sink,
-        );
+        check_job_options(selection.jobs(), docker_args, &self.options.fact, &mut sink);
         if sink.has_errors() {
-            return shell.report(&sink.finish());
+            return Err(shell.report(&sink.finish()));
         }
         let options = self.build_options();
         let facts = sys::read_host_facts(&HostRoots::default(), &shell.environment, &[]);
@@ -179,28 +172,20 @@ impl BuildRequest<'_> {
             environment: &shell.environment,
             host: &facts,
         };
-        let mut builds = Vec::new();
-        for one in &ready {
-            match PreparedBuild::prepare(&one.job, &one.recipe, &options, caller) {
-                Ok(build) => {
-                    sink.extend(build.warnings().iter().cloned());
-                    builds.push(build);
-                }
-                Err(errors) => {
-                    sink.extend(errors.into_iter().map(|error| self.with_help(error, one)));
-                }
-            }
-        }
-        if shell.report(&sink.finish()) != Exit::Done {
-            return Exit::Fault;
-        }
+        let jobs = selection.jobs().iter();
+        let jobs = jobs.map(|ready| (&ready.job, &*ready.recipe));
+        let prepared = PreparedBuild::prepare_all(jobs, &options, caller, |job| {
+            selection.windows_help(&job.id)
+        });
+        let prepared = load::collected(prepared, &mut sink);
+        shell.report(&sink.finish());
+        // Whatever its cause, a job that cannot be built is an error of the input.
+        let builds = prepared.map_err(|_| Exit::Fault)?;
         if self.options.dry_run {
-            return describe(&builds, self.options.is_json(), shell);
+            return Ok(describe(&builds, self.options.is_json(), shell));
         }
-        if self.test.is_none()
-            && let Err(errors) = exec::check_output(self.out)
-        {
-            return fail(shell, &errors);
+        if self.test.is_none() {
+            exec::check_output(self.out).map_err(|errors| fail(shell, &errors))?;
         }
         let mut measured = Vec::new();
         let exit = self.build_all(&builds, shell, &mut measured);
@@ -209,7 +194,7 @@ impl BuildRequest<'_> {
                 table(BuildMeasurements::TABLE_HEAD, measured, "build", room)
             });
         }
-        exit
+        Ok(exit)
     }
 
     /// Returns the options of the builds.
@@ -235,38 +220,15 @@ impl BuildRequest<'_> {
         }
     }
 
-    /// Adds the command that renders the script of a job for Windows.
-    fn with_help(&self, error: Diagnostic, ready: &ReadyJob) -> Diagnostic {
-        if error.code != &codes::WINDOWS_JOB || error.help.is_some() {
-            return error;
-        }
-        if let Some(recipe) = &self.recipe {
-            return error.help(format!(
-                "write `recipe: {recipe}` and these settings into a matrix file, and run the output of `rock-matrix render script` on a Windows machine"
-            ));
-        }
-        let words = self.options.words.iter();
-        let files = words
-            .filter(|word| is_job_file(word))
-            .cloned()
-            .chain(self.options.files());
-        let command = ["rock-matrix", "render", "script"].map(str::to_owned);
-        let command = shell_line(
-            command
-                .into_iter()
-                .chain(files)
-                .chain([ready.job.id.clone()]),
-        );
-        error.help(format!(
-            "run the output of `{command}` on a Windows machine"
-        ))
-    }
-
     /// Returns the jobs that the command line selects.
-    fn jobs(&self, shell: &Shell, compat: &Compat, sink: &mut Sink) -> Result<Vec<ReadyJob>, Exit> {
+    fn select(
+        &self,
+        shell: &Shell,
+        compat: &Compat,
+        sink: &mut Sink,
+    ) -> Result<JobSelection, Exit> {
         if let Some(recipe) = self.recipe {
-            let selection = select_recipe_jobs(shell, compat, recipe, self.set, sink)?;
-            return Ok(selection.into_jobs());
+            return select_recipe_jobs(shell, compat, recipe, self.set, sink);
         }
         let leg = self
             .options
@@ -298,7 +260,7 @@ impl BuildRequest<'_> {
                 ErrorKind::MissingRequiredArgument,
                 &format!("{}, or select all with `--all`", selection.names_hint()),
             )),
-            _ => Ok(selection.into_jobs()),
+            _ => Ok(selection),
         }
     }
 
@@ -341,14 +303,7 @@ impl BuildRequest<'_> {
                 };
             }
         }
-        if builds.len() > 1 && !failed.is_empty() {
-            let message = format!("{} of {} builds failed", failed.len(), builds.len());
-            let error = Diagnostic::new(&codes::BUILDS_FAILED, message)
-                .note(format!("the failed jobs are {}", failed.join(", ")))
-                .help(format!(
-                    "fix the causes, then run `{}`",
-                    resume_command(shell)
-                ));
+        if let Some(error) = exec::builds_failed(&failed, builds.len(), &resume_command(shell)) {
             shell.report(&[error]);
         }
         worst

@@ -9,7 +9,7 @@ use crate::cli::wheel::fail;
 use crate::cli::{Exit, Shell};
 use crate::diagnostic::counted;
 use crate::diagnostic::render::redact_urls;
-use crate::exec::{BuildEnd, BuildOutcome, BuildReport, BuildStart, PreparedBuild, ResumePoint};
+use crate::exec::{BuildReport, BuildResult, BuildStart, PreparedBuild, ResumePoint};
 
 impl BuildRequest<'_> {
     /// Prints the delivered wheels, and returns the exit code of a build.
@@ -22,18 +22,14 @@ impl BuildRequest<'_> {
         };
         if let Some(error) = &report.record_error {
             shell.report(std::slice::from_ref(error));
-            return Exit::Machine;
         }
-        match &report.end {
-            BuildEnd::Done => match report.record.outcome {
-                BuildOutcome::Done => printed,
-                BuildOutcome::Refused => Exit::Fault,
-                _ => Exit::Machine,
-            },
-            BuildEnd::Failed(_) => Exit::Step,
-            BuildEnd::Capped(_) => Exit::Capped,
-            BuildEnd::Stopped(signal, _) => (*signal).into(),
-            BuildEnd::Engine(_) | BuildEnd::File(_) => Exit::Machine,
+        match report.result() {
+            BuildResult::Done => printed,
+            BuildResult::Rejected => Exit::Fault,
+            BuildResult::StageFailed => Exit::Step,
+            BuildResult::Capped => Exit::Capped,
+            BuildResult::Stopped(signal) => signal.into(),
+            BuildResult::MachineFailed => Exit::Machine,
         }
     }
 

@@ -318,7 +318,7 @@ fn named(args: &Args) -> Vec<PathBuf> {
 }
 
 /// Returns links below `--base-url`, or relative ones; `None` after reporting an invalid URL.
-pub(super) fn links(
+fn links(
     base_url: Option<&str>,
     steps: Vec<String>,
     sink: &mut Sink,

@@ -25,6 +25,7 @@ pub const ALL: &[&Code] = &[
     &CLEANS_OUTSIDE,
     &BAD_JOB_ID,
     &OUT_FOLDER,
+    &BUILDS_FAILED,
     &WHEEL_REFUSED,
     &NO_SIGNALS,
     &MISSING_SOURCE,
@@ -156,6 +157,12 @@ pub const OUT_FOLDER: Code = Code::error(
     "B070",
     "out-folder",
     "The wheel was built, but could not be copied to the directory in `--out`. It is kept in the job directory; `--resume` copies it without building again.",
+);
+/// Failed builds of `--all`.
+pub const BUILDS_FAILED: Code = Code::error(
+    "B071",
+    "builds-failed",
+    "Some of the builds of `--all` failed. Each was reported separately; the last message lists them.\n\nFix the causes, then run the same command with `--resume`.",
 );
 /// A wheel that failed a check.
 pub const WHEEL_REFUSED: Code = Code::error(

@@ -32,6 +32,16 @@ pub struct JobSelection {
     plan: Option<Plan>,
     jobs: Vec<ReadyJob>,
     is_by_name: bool,
+    source: SelectionSource,
+}
+
+/// The source of the selected jobs.
+#[derive(Debug)]
+enum SelectionSource {
+    /// The matrix files and saved plans among the arguments.
+    Files(Vec<String>),
+    /// The recipe of this name, without a matrix file.
+    Recipe(String),
 }
 
 /// The reason why no jobs are selected.
@@ -122,6 +132,22 @@ impl JobSelection {
         list_jobs(self.jobs.iter().map(|ready| ready.job.id.as_str()))
     }
 
+    /// Returns the help for a job that can only be built on a Windows machine: how to render its
+    /// script.
+    pub fn windows_help(&self, id: &str) -> String {
+        match &self.source {
+            SelectionSource::Recipe(recipe) => format!(
+                "write `recipe: {recipe}` and these settings into a matrix file, and run the output of `rock-matrix render script` on a Windows machine"
+            ),
+            SelectionSource::Files(files) => {
+                let command = ["rock-matrix", "render", "script"].into_iter();
+                let files = files.iter().map(String::as_str);
+                let line = shell_line(command.chain(files).chain([id]));
+                format!("run the output of `{line}` on a Windows machine")
+            }
+        }
+    }
+
     fn select(
         arguments: &[String],
         options: &WorkspaceOptions<'_>,
@@ -181,6 +207,7 @@ impl JobSelection {
             plan,
             jobs,
             is_by_name: !names.is_empty(),
+            source: SelectionSource::Files(job_files(arguments)),
         })
     }
 
@@ -220,6 +247,7 @@ impl JobSelection {
             plan: Some(plan),
             jobs,
             is_by_name: false,
+            source: SelectionSource::Recipe(name.to_owned()),
         })
     }
 }
@@ -406,6 +434,15 @@ pub fn is_job_file(argument: &str) -> bool {
     is_stdin(Path::new(argument)) || has_extension(argument, &["yaml", "yml", "json"])
 }
 
+/// Returns the matrix files and saved plans among the arguments.
+fn job_files(arguments: &[String]) -> Vec<String> {
+    arguments
+        .iter()
+        .filter(|argument| is_job_file(argument))
+        .cloned()
+        .collect()
+}
+
 fn has_extension(argument: &str, extensions: &[&str]) -> bool {
     let extension = Path::new(argument).extension();
     extension.is_some_and(|found| extensions.iter().any(|one| found.eq_ignore_ascii_case(one)))
@@ -453,6 +490,25 @@ mod tests {
         let message = "2 jobs build `shared-*.whl`";
         assert_eq!(find("shared-*.whl"), Err(message.to_owned()));
         assert_eq!(find("c"), Err("no job is called `c`".to_owned()));
+    }
+
+    #[test]
+    fn the_script_of_a_windows_job_is_rendered_from_the_same_files() {
+        let selection = |source| JobSelection {
+            plan: None,
+            jobs: Vec::new(),
+            is_by_name: true,
+            source,
+        };
+        let arguments = ["a-1", "my matrix.yaml", "plan.json"].map(str::to_owned);
+        let of_files = selection(SelectionSource::Files(job_files(&arguments)));
+        assert_eq!(
+            of_files.windows_help("a-1"),
+            "run the output of `rock-matrix render script 'my matrix.yaml' plan.json a-1` on a \
+             Windows machine"
+        );
+        let of_recipe = selection(SelectionSource::Recipe("demo".to_owned()));
+        assert!(of_recipe.windows_help("a-1").starts_with("write `recipe: demo` and"));
     }
 
     #[test]

@@ -1,0 +1,289 @@
+//! The arguments of `index`.
+
+use std::path::{Path, PathBuf};
+
+use clap::error::ErrorKind;
+
+use crate::cli::published::{self, Prereleases, ReadOptions};
+use crate::cli::whole_number::{Unit, whole_number};
+use crate::cli::{Exit, OutputFormat, Shell, misused, publish};
+use crate::diagnostic::Sink;
+use crate::names::{Age, RepoName};
+use crate::publish::{INDEX, IndexAction, IndexOptions};
+
+/// Build an index of a directory of wheels or of published releases
+#[derive(Debug, clap::Args)]
+#[command(
+    override_usage = "rock-matrix index build [OPTIONS] <DIR>\n       \
+        rock-matrix index build [OPTIONS] --published <SOURCE> --out <DIR>",
+    after_long_help = "\
+Writes static files, one package index for each ROCm and torch. The directory of the pages is
+replaced as a whole; a run that changes nothing writes nothing. The METADATA of each wheel in DIR is
+written next to it as WHEEL.metadata, so that installers can read it without downloading the wheel.
+Wheels that are listed in a rock-manifest.json next to them, and not newer than it, are not read
+again. Files that `index yank` yanked stay yanked.
+
+Examples:
+  rock-matrix index build dist             pages in dist/simple, with relative links
+  rock-matrix index build --published OWNER/REPO --out site
+                                           index all releases on GitHub
+  rock-matrix index build dist --out site  pages in site, with links to ../dist
+  rock-matrix index build dist --no-metadata --repo OWNER/REPO --tag v1
+                                           wheels are served by a GitHub release
+  rock-matrix index build --published releases.json --published rock-manifest.json --out site
+  pip install flash-attn==2.7.4.post1+rocm62torch2.5triton \\
+      --extra-index-url file://$PWD/dist/simple/rocm6.2-torch2.5/"
+)]
+pub(super) struct BuildArgs {
+    /// Directory with wheels and sdists
+    #[arg(
+        value_name = "DIR",
+        required_unless_present = "published",
+        conflicts_with = "published"
+    )]
+    pub(super) folder: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) index: IndexArgs,
+    /// Yank the files that `release` in this matrix file selects
+    ///
+    /// A rule of the matrix file that matches no file is a warning.
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
+    pub(super) rules: Vec<PathBuf>,
+}
+
+/// Yank files of an index, so that installers skip them
+///
+/// Installers still install a yanked file if its version is pinned (PEP 592). Yanked files stay
+/// yanked in later runs of `index build` and `publish`. A new reason replaces that of files that
+/// are already yanked. Without --apply, nothing is written.
+#[derive(Debug, clap::Args)]
+#[command(
+    override_usage = "rock-matrix index yank [OPTIONS] <DIR> <FILES[: REASON]>...\n       \
+        rock-matrix index yank [OPTIONS] --published <SOURCE> --out <DIR> <FILES[: REASON]>...",
+    after_long_help = "\
+Examples:
+  rock-matrix index yank dist 'flash-attn<2.6: superseded'            show what would be yanked
+  rock-matrix index yank dist --older-than 30d --keep 3 --apply       yank old nightly builds"
+)]
+pub(super) struct YankArgs {
+    /// Directory with the wheels, then the files to yank, such as 'flash-attn<2.6: superseded'
+    ///
+    /// A selection is a project with a version specifier, or a filename. The text after the colon
+    /// is the reason. With --published, there is no directory.
+    #[arg(value_name = "DIR|FILES")]
+    pub(super) words: Vec<String>,
+    /// Yank nightly builds older than this, such as 30d or 4w
+    ///
+    /// Nightly builds are `.dev` versions and the files of releases named `nightly…`.
+    #[arg(
+        long,
+        alias = "yank-older-than",
+        value_name = "AGE",
+        help_heading = "Selection"
+    )]
+    pub(super) older_than: Option<Age>,
+    /// With --older-than: keep the N newest versions of each project in each index
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 3,
+        value_parser = whole_number::<usize>(Unit::One, 0..=u64::MAX),
+        requires = "older_than",
+        help_heading = "Selection"
+    )]
+    pub(super) keep: usize,
+    /// Yank the files that `release` in this matrix file selects
+    ///
+    /// A rule of the matrix file that matches no file is a warning.
+    #[arg(long, value_name = "FILE", help_heading = "Selection")]
+    pub(super) rules: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) apply: ApplyArgs,
+    #[command(flatten)]
+    pub(super) index: IndexArgs,
+}
+
+/// Unyank files of an index
+///
+/// Without --apply, nothing is written.
+#[derive(Debug, clap::Args)]
+#[command(
+    override_usage = "rock-matrix index unyank [OPTIONS] <DIR> <FILES>...\n       \
+        rock-matrix index unyank [OPTIONS] --published <SOURCE> --out <DIR> <FILES>...",
+    after_long_help = "\
+Examples:
+  rock-matrix index unyank dist 'flash-attn<2.6'          show what would be unyanked
+  rock-matrix index unyank dist 'flash-attn<2.6' --apply  unyank it"
+)]
+pub(super) struct UnyankArgs {
+    /// Directory with the wheels, then the files to unyank, such as 'flash-attn<2.6'
+    ///
+    /// A selection is a project with a version specifier, or a filename. With --published, there is
+    /// no directory.
+    #[arg(value_name = "DIR|FILES")]
+    pub(super) words: Vec<String>,
+    #[command(flatten)]
+    pub(super) apply: ApplyArgs,
+    #[command(flatten)]
+    pub(super) index: IndexArgs,
+}
+
+// Whether a command changes the index.
+#[derive(Debug, clap::Args)]
+pub(super) struct ApplyArgs {
+    /// Change the index instead of listing the files
+    #[arg(long)]
+    apply: bool,
+    // Listing is the default.
+    #[arg(short = 'n', long, hide = true, conflicts_with = "apply")]
+    dry_run: bool,
+}
+
+// The files of an index, and how it is written.
+#[derive(Debug, clap::Args)]
+pub(super) struct IndexArgs {
+    #[arg(
+        long,
+        value_name = "FILE|DIR|OWNER/REPO",
+        requires = "out",
+        help_heading = "Input",
+        help = published::HELP,
+        long_help = published::LONG_HELP
+    )]
+    pub(super) published: Vec<PathBuf>,
+    #[command(flatten, next_help_heading = "Input")]
+    pub(super) prereleases: Prereleases,
+    /// Trust the digests in this rock-manifest.json or SHA256SUMS
+    ///
+    /// Files with a recorded digest are not read again.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "published",
+        hide_short_help = true,
+        help_heading = "Input"
+    )]
+    pub(super) known: Vec<PathBuf>,
+    /// Read every file, even if a rock-manifest.json next to it records its digest
+    #[arg(
+        long,
+        conflicts_with_all = ["known", "published"],
+        hide_short_help = true,
+        help_heading = "Input"
+    )]
+    pub(super) read_all: bool,
+    /// Directory of the pages [default: DIR/simple]
+    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
+    out: Option<PathBuf>,
+    /// Base URL of the files [default: relative links]
+    #[arg(long, value_name = "URL", help_heading = "Output")]
+    base_url: Option<String>,
+    /// GitHub repository whose release serves the files, instead of --base-url
+    #[arg(
+        long,
+        value_name = "OWNER/REPO",
+        requires = "tag",
+        conflicts_with_all = ["base_url", "published"],
+        help_heading = "Output"
+    )]
+    repo: Option<RepoName>,
+    /// Tag of that release
+    #[arg(long, value_name = "TAG", requires = "repo", help_heading = "Output")]
+    tag: Option<String>,
+    /// Neither write nor link .metadata files
+    ///
+    /// For hosts that serve only the wheels.
+    #[arg(long, hide_short_help = true, help_heading = "Output")]
+    no_metadata: bool,
+    #[command(flatten, next_help_heading = "Output")]
+    pub(super) format: OutputFormat,
+    #[command(flatten)]
+    pub(super) read_options: ReadOptions,
+}
+
+impl YankArgs {
+    /// Returns the directory of the wheels, which `--published` replaces, and the selections.
+    ///
+    /// # Errors
+    /// The directory is missing, or the selections are, without a rule that selects files.
+    pub(super) fn split(&self) -> Result<(Option<&Path>, &[String]), Exit> {
+        let has_rule = self.older_than.is_some() || !self.rules.is_empty();
+        self.index.split(&self.words, has_rule, "yank")
+    }
+}
+
+impl UnyankArgs {
+    /// Returns the directory of the wheels, which `--published` replaces, and the selections.
+    ///
+    /// # Errors
+    /// The directory or the selections are missing.
+    pub(super) fn split(&self) -> Result<(Option<&Path>, &[String]), Exit> {
+        self.index.split(&self.words, false, "unyank")
+    }
+}
+
+impl ApplyArgs {
+    /// Returns the action of the run.
+    pub(super) fn action(&self) -> IndexAction {
+        if self.apply {
+            IndexAction::Edit
+        } else {
+            IndexAction::Preview
+        }
+    }
+}
+
+impl IndexArgs {
+    /// Returns the settings of the index of a directory, or of published releases. Reports an
+    /// invalid base URL.
+    pub(super) fn options(
+        &self,
+        folder: Option<&Path>,
+        action: IndexAction,
+        shell: &Shell,
+        sink: &mut Sink,
+    ) -> IndexOptions {
+        let base_url = match (&self.repo, &self.tag) {
+            (Some(repo), Some(tag)) => publish::release_address(repo, tag, shell, sink),
+            _ => publish::address(self.base_url.as_deref(), "--base-url", sink),
+        };
+        let default_out = || folder.unwrap_or(Path::new(".")).join(INDEX);
+        IndexOptions {
+            out: self.out.clone().unwrap_or_else(default_out),
+            wheels: folder.map(Path::to_owned),
+            base_url,
+            omits_metadata: self.no_metadata,
+            action,
+        }
+    }
+
+    /// Splits the positional arguments of `yank` and `unyank` into the directory, which
+    /// `--published` replaces, and the selections.
+    fn split<'a>(
+        &self,
+        words: &'a [String],
+        has_rule: bool,
+        command: &str,
+    ) -> Result<(Option<&'a Path>, &'a [String]), Exit> {
+        let (folder, selections) = if self.published.is_empty() {
+            match words.split_first() {
+                Some((folder, selections)) => (Some(Path::new(folder.as_str())), selections),
+                None => (None, words),
+            }
+        } else {
+            (None, words)
+        };
+        let lacks_folder = folder.is_none() && self.published.is_empty();
+        let missing = match (lacks_folder, selections.is_empty() && !has_rule) {
+            (true, true) => "the directory with the wheels, or --published, and the files",
+            (true, false) => "the directory with the wheels, or --published",
+            (false, true) => "the files, such as 'flash-attn<2.6' or a filename",
+            (false, false) => return Ok((folder, selections)),
+        };
+        Err(misused(
+            &["index", command],
+            ErrorKind::MissingRequiredArgument,
+            &format!("`index {command}` needs {missing}"),
+        ))
+    }
+}
