@@ -12,7 +12,7 @@ use super::wheel::fail;
 use super::{Exit, Format, OutputFormat, Shell, load};
 use crate::codes::facts as codes;
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Location, nearest::nearest};
+use crate::diagnostic::{Diagnostic, Location, counted, nearest::nearest, shell_quoted};
 
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
@@ -111,10 +111,13 @@ fn list(compat: &Compat, table: Option<&str>, format: Format, shell: &Shell) -> 
             )
         };
         return shell.print(&match format {
-            Format::Human => tables.iter().fold(String::new(), |mut text, (name, rows)| {
-                let _ = writeln!(text, "{name:16} {} rows", count(rows));
-                text
-            }),
+            Format::Human => {
+                let width = tables.keys().map(String::len).max().unwrap_or_default();
+                tables.iter().fold(String::new(), |mut text, (name, rows)| {
+                    let _ = writeln!(text, "{name:width$}  {}", counted(count(rows), "row"));
+                    text
+                })
+            }
             Format::Json => {
                 let counts: BTreeMap<&String, usize> = tables
                     .iter()
@@ -127,11 +130,17 @@ fn list(compat: &Compat, table: Option<&str>, format: Format, shell: &Shell) -> 
     let Some(rows) = tables.get(name) else {
         let fault = Diagnostic::new(&codes::UNKNOWN_TABLE, format!("there is no table `{name}`"))
             .at(Location::Argument(name.to_owned()), "");
-        let fault = match nearest(name, tables.keys().map(String::as_str)) {
-            Some(near) => fault.help(format!("did you mean `{near}`?")),
-            None => fault.help("`rock-matrix compat list` shows the tables"),
+        let pairs = compat.pairs_of_value(name);
+        let near = nearest(name, tables.keys().map(String::as_str));
+        let help = match (pairs.first(), near) {
+            (Some(pair), _) => {
+                let pair = shell_quoted(pair);
+                format!("`rock-matrix compat explain {pair}` shows what works with it")
+            }
+            (None, Some(near)) => format!("did you mean `{near}`?"),
+            (None, None) => "`rock-matrix compat list` shows the tables".to_owned(),
         };
-        return fail(shell, &fault.into());
+        return fail(shell, &fault.help(help).into());
     };
     shell.print(&match format {
         Format::Json => json(rows),

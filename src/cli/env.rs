@@ -2,11 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::error::ErrorKind;
-
 use super::completed_value::{self, CompletedValue};
 use super::gfx_targets::{GfxWords, gfx_words, targets};
-use super::{Exit, Shell, load, misused};
+use super::{Exit, Shell, load};
 use crate::codes::{facts, host};
 use crate::compat::{Compat, ProfileContext, ProfileVariables, variable_diagnostic};
 use crate::config::recipe::shipped_run_time_of_wheel;
@@ -18,21 +16,20 @@ use crate::render::{self, EnvironmentFormat};
 use crate::sys;
 
 #[derive(Debug, clap::Args)]
-#[command(
-    override_usage = "rock-matrix env [OPTIONS] <PROFILE>",
-    after_long_help = "\
+#[command(after_long_help = "\
 `rock-matrix compat list profiles` and `rock-matrix compat list variables` show the profiles and the
 effect of their variables. Variables that depend on the ROCm directory or on the GPU are left out if
 these are not given.
 
 Examples:
   rock-matrix env run --rocm /opt/rocm --gfx gfx1151 > rocm.sh
-  rock-matrix env bench --format env-file  for docker run --env-file"
-)]
+  rock-matrix env bench --format env-file  for docker run --env-file")]
 pub(super) struct Args {
+    // clap does not require it next to `--profile`, which excludes it.
     /// Environment profile, such as run, debug, bench or bench-ck
     #[arg(
         value_name = "PROFILE",
+        required = true,
         value_parser = CompletedValue(completed_value::profiles),
         hide_possible_values = true
     )]
@@ -153,12 +150,8 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Ok(compat) => compat,
         Err(exit) => return exit,
     };
-    let profile = match (&args.profile, &args.profile_option) {
-        (Some(profile), _) | (None, Some(profile)) => profile.as_str(),
-        (None, None) => {
-            let text = format!("name a profile: {}", compat.profile_names().join(", "));
-            return misused(&["env"], ErrorKind::MissingRequiredArgument, &text);
-        }
+    let Some(profile) = args.profile.as_deref().or(args.profile_option.as_deref()) else {
+        return Exit::Usage;
     };
     if compat.profile(profile).is_none() {
         shell.report(&[unknown(profile, compat)]);

@@ -364,12 +364,52 @@ mod tests {
         }
     }
 
+    fn find<'c>(root: &'c Command, path: &[String]) -> &'c Command {
+        path.iter().fold(root, |command, name| {
+            command.find_subcommand(name).expect("the command exists")
+        })
+    }
+
     fn usage(root: &Command, path: &[String]) -> String {
-        let mut command = root;
-        for name in path {
-            command = command.find_subcommand(name).expect("the command exists");
+        let mut command = find(root, path).clone();
+        command.render_usage().to_string().trim().to_owned()
+    }
+
+    /// Whether a usage line has an argument with these brackets, which is not the value of an
+    /// option.
+    fn has_argument(line: &str, argument: &str) -> bool {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        words
+            .windows(2)
+            .any(|pair| !pair[0].contains("--") && pair[1].trim_end_matches("...") == argument)
+    }
+
+    /// An argument that every form of a command needs has angle brackets in the usage and in the
+    /// list of arguments.
+    #[test]
+    fn usage_lines_and_lists_agree_on_required_arguments() {
+        let root = crate::cli::command();
+        let mut paths = Vec::new();
+        add_paths(&root, &[], &mut paths);
+        let mut wrong = Vec::new();
+        for path in &paths {
+            let usage = usage(&root, path);
+            for argument in find(&root, path).get_positionals() {
+                let shown = argument.to_string();
+                let name = shown.trim_end_matches("...");
+                let name = name.trim_matches(|c: char| "<>[]".contains(c));
+                let is_wrong = if argument.is_required_set() {
+                    has_argument(&usage, &format!("[{name}]"))
+                } else {
+                    let required = format!("<{name}>");
+                    usage.lines().all(|line| has_argument(line, &required))
+                };
+                if is_wrong {
+                    wrong.push(format!("{shown}: {usage}"));
+                }
+            }
         }
-        command.clone().render_usage().to_string().trim().to_owned()
+        assert!(wrong.is_empty(), "{wrong:#?}");
     }
 
     #[test]
@@ -389,7 +429,8 @@ mod tests {
             let usage = usage(&root, path);
             let is_hidden = |name: &&String| {
                 let word = name.split(' ').next().unwrap_or_default();
-                !usage.contains(word)
+                // `<FILES>...` is a part of `<FILES...|--dist <DIR>>`.
+                !usage.contains(word.trim_matches(|c: char| "<>.".contains(c)))
             };
             let missing = missing.iter().filter(is_hidden);
             hidden.extend(missing.map(|name| format!("{name}: {usage}")));
@@ -405,10 +446,11 @@ mod tests {
             ("build", "[OPTIONS] <JOB...|--all|--recipe <NAME>>"),
             ("test", "[OPTIONS] <JOB...|--all>"),
             ("clean", "[OPTIONS] <JOB...|--all>"),
-            ("env", "[OPTIONS] <PROFILE>"),
             (
                 "publish",
-                "[OPTIONS] <FILES>... <--out <DIR>|--repo <OWNER/REPO> --tag <TAG>>",
+                "[OPTIONS] <FILES...|--dist <DIR>> --out <DIR>\n       \
+                 rock-matrix publish [OPTIONS] <FILES...|--dist <DIR>> --repo <OWNER/REPO> \
+                 --tag <TAG>",
             ),
         ] {
             let usage = usage(&root, &[name.to_owned()]);

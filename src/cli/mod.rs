@@ -281,6 +281,7 @@ fn misused(path: &[&str], kind: clap::error::ErrorKind, text: &str) -> Exit {
 fn parsed(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
     use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand};
     let arguments: Vec<OsString> = arguments.into_iter().collect();
+    check_out_option(&arguments)?;
     let mut command = std::mem::ManuallyDrop::new(Cli::command());
     let mut matches = match command.try_get_matches_from_mut(&arguments) {
         Ok(matches) => matches,
@@ -295,6 +296,19 @@ fn parsed(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Er
         Err(error) => return Err(error),
     };
     Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+}
+
+/// Refuses `-out` of programs such as terraform, which is `-o` with the value `ut`: the output
+/// would be written to a file with this name.
+fn check_out_option(arguments: &[OsString]) -> Result<(), clap::Error> {
+    let options = arguments.split(|word| word == "--").next();
+    let is_out =
+        |word: &OsString| word == "-out" || word.as_encoded_bytes().starts_with(b"-out=");
+    if options.unwrap_or_default().iter().any(is_out) {
+        let text = "`-out` would be `-o` with the value `ut`: write `-o` or `--out`";
+        return Err(Cli::command().error(clap::error::ErrorKind::UnknownArgument, text));
+    }
+    Ok(())
 }
 
 /// Runs the program with these arguments (the first is its own name).

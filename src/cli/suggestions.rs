@@ -9,8 +9,10 @@ use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use itertools::Itertools as _;
 
+use super::completed_value;
+use crate::compat::Compat;
 use crate::diagnostic::nearest::nearest_few;
-use crate::diagnostic::shell_line;
+use crate::diagnostic::{shell_line, shell_quoted};
 
 /// Options that delete or overwrite something, so that no error suggests them.
 const DELETING: [&str; 10] = [
@@ -33,6 +35,9 @@ const MIN_PREFIX_CHARS: usize = 4;
 /// Minimum number of characters of a name that is suggested for a longer word, as out for output.
 const MIN_NAME_CHARS: usize = 3;
 
+/// Maximum number of values of a missing argument that a tip lists.
+const MAX_LISTED_VALUES: usize = 8;
+
 /// Replaces clap's tips with ones that lead to a command line that works.
 pub(super) fn improved(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
     let kind = error.kind();
@@ -54,7 +59,9 @@ pub(super) fn improved(mut error: clap::Error, arguments: &[OsString]) -> clap::
         ErrorKind::ArgumentConflict => conflict_tips(&error, &path),
         _ => {
             let (group, name) = path.rsplit_once(' ').unwrap_or(("", path.as_str()));
-            table::tips(group, name)
+            let mut tips = table::tips(group, name);
+            tips.extend(value_tip(&error, command));
+            tips
         }
     };
     add_tips(&mut error, tips);
@@ -76,6 +83,20 @@ fn conflict_tips(error: &clap::Error, path: &str) -> Vec<String> {
         .flat_map(|argument| table::tips(path, option_name(argument)))
         .unique()
         .collect()
+}
+
+/// Returns a tip with the values of a missing argument, if it has few.
+fn value_tip(error: &clap::Error, command: &Command) -> Option<String> {
+    let missing = context(error, ContextKind::InvalidArg);
+    let argument = command
+        .get_positionals()
+        .find(|argument| missing.contains(&argument.to_string()))?;
+    let values = argument.get_possible_values();
+    let name = argument.get_value_names()?.first()?;
+    (1..=MAX_LISTED_VALUES).contains(&values.len()).then(|| {
+        let values = values.iter().map(clap::builder::PossibleValue::get_name);
+        format!("{name} is one of {}", values.format(", "))
+    })
 }
 
 /// Adds a tip to an error that has none.
@@ -222,12 +243,37 @@ fn subcommand_tips(
     let is_command = !groups.is_empty() || root.find_subcommand(&word).is_some();
     if !is_command && !table::is_typed(&word) {
         tips = table::default_tips(path, &word);
+        if tips.is_empty() && path == "compat" {
+            tips = compat_tips(&word);
+        }
     }
     if tips.is_empty() && !path.is_empty() {
         let names: Vec<&str> = subcommands(group).collect();
         tips.push(format!("the subcommands are {}", names.join(", ")));
     }
     tips
+}
+
+/// Returns tips for a word after `compat` that is not a subcommand: the table with this or a
+/// similar name, or the values that it stands for.
+fn compat_tips(word: &str) -> Vec<String> {
+    let tables = completed_value::tables();
+    let pairs = Compat::embedded().pairs_of_value(word);
+    if pairs.is_empty() {
+        let similar = similar(word, tables.iter().map(String::as_str)).into_iter();
+        similar
+            .take(1)
+            .map(|table| format!("did you mean `rock-matrix compat list {table}`?"))
+            .collect()
+    } else {
+        pairs
+            .into_iter()
+            .map(|pair| {
+                let pair = shell_quoted(pair);
+                format!("did you mean `rock-matrix compat explain {pair}`?")
+            })
+            .collect()
+    }
 }
 
 /// Returns the command that the usage of an error shows, with its path below the program.
@@ -354,6 +400,26 @@ mod tests {
     }
 
     #[test]
+    fn an_option_with_one_dash_is_no_short_option_with_a_value() {
+        for words in [&["plan", "-out", "plan.json"][..], &["plan", "-out=plan.json"]] {
+            let text = error(words);
+            assert!(text.contains("write `-o` or `--out`"), "{text}");
+        }
+    }
+
+    #[test]
+    fn few_values_of_a_missing_argument_are_listed() {
+        for (command, tip) in [
+            ("env", "tip: PROFILE is one of run, debug, bench, bench-ck"),
+            ("completions", "tip: SHELL is one of bash, "),
+        ] {
+            let text = error(&[command]);
+            assert!(text.contains(tip), "{text}");
+        }
+        assert!(!error(&["wheel", "label", "x.whl"]).contains("is one of"));
+    }
+
+    #[test]
     fn an_option_that_is_given_twice_has_no_tip() {
         for words in [
             &["pick", "--rocm", "6.4", "--rocm", "7.0"][..],
@@ -379,6 +445,22 @@ mod tests {
                 "did you mean `rock-matrix compat list torch`?",
             ),
             (
+                &["compat", "torhc"],
+                "did you mean `rock-matrix compat list torch`?",
+            ),
+            (
+                &["compat", "gfx942"],
+                "did you mean `rock-matrix compat explain gfx=gfx942`?",
+            ),
+            (
+                &["compat", "RX 7900 XTX"],
+                "did you mean `rock-matrix compat explain gfx=gfx1100`?",
+            ),
+            (
+                &["compat", "nonsense"],
+                "the subcommands are list, explain, expand, refresh",
+            ),
+            (
                 &["index", "dist"],
                 "did you mean `rock-matrix index build dist`?",
             ),
@@ -397,6 +479,15 @@ mod tests {
                 "did you mean `rock-matrix wheel show x.whl`?",
             ),
             (&["wheel", "help"], "did you mean `rock-matrix help wheel`?"),
+            (
+                &["wheel", "lddtree", "x.whl"],
+                "did you mean `rock-matrix wheel show`?",
+            ),
+            (&["addtag"], "did you mean `rock-matrix wheel repair`?"),
+            (
+                &["build", "--print-build-identifiers"],
+                "`rock-matrix plan --format ids` prints the IDs of the jobs",
+            ),
             (
                 &["index", "list"],
                 "did you mean `rock-matrix report packages`?",

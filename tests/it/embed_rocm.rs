@@ -162,6 +162,14 @@ fn a_fat_wheel_holds_rocm_and_agrees_with_itself() {
 /// Torch imports the module that looks for ROCm's packages wherever it is there, and fails
 /// where they are not.
 #[test]
+fn the_wheels_of_a_directory_get_rocm() {
+    let wheel = torch(WHEEL, INIT);
+    let project = project(&wheel).bytes(&format!("dist/{WHEEL}"), &wheel.bytes());
+    let done = embed(&project, "dist", &[], 0);
+    assert_eq!(done.stdout, format!("dist/{FAT}\n"));
+}
+
+#[test]
 fn the_module_that_loads_rocm_packages_goes_with_their_requirement() {
     let module = "torch/_rocm_init.py";
     let wheel = torch(WHEEL, INIT).file(module, "def initialize():\n    import rocm_sdk\n");

@@ -50,6 +50,28 @@ fn a_plan_without_jobs_says_how_to_see_the_reasons() {
 }
 
 #[test]
+fn a_value_after_compat_is_explained() {
+    let project = Project::new();
+    for (value, answer) in [
+        ("gfx942", "gfx942 ("),
+        ("mi300x", "gfx942 ("),
+        ("gfx94X-dcgpu", "gfx942 ("),
+        ("6.4", "ROCm 6.4\n"),
+        ("2.9.1", "torch 2.9.1\n"),
+        ("3.12", "Python 3.12\n"),
+    ] {
+        for (command, before) in [
+            (&["compat", value][..], "did you mean"),
+            (&["compat", "list", value], "help:"),
+        ] {
+            let said = project.run(command).exits(2).stderr;
+            let found = project.follow(&said, before).exits(0).stdout;
+            assert!(found.starts_with(answer), "{command:?}: {found}");
+        }
+    }
+}
+
+#[test]
 fn a_value_without_jobs_is_explained_with_the_options_of_the_command() {
     let project = extension("vars: {source: .}\nexclude: [{python: \"3.12\"}]\n");
     let words = ["plan", "own wheels.yaml", "--axis", "python=3.11,3.12"];

@@ -322,6 +322,83 @@ fn another_file_of_that_name_is_kept_without_replace() {
     );
 }
 
+/// Other commands for wheels take directories, too.
+#[test]
+fn a_directory_is_the_wheels_in_it() {
+    const OTHER: &str = "other-1.0-py3-none-any.whl";
+    let project = Project::new()
+        .bytes(&format!("dist/{PLAIN}"), &plain().bytes())
+        .bytes(&format!("dist/{OTHER}"), &Wheel::named(OTHER).bytes())
+        .file("dist/notes.txt", "not a wheel")
+        .file("empty/notes.txt", "not a wheel");
+    let done = project
+        .run(&["wheel", "label", "dist", "rocm62", "--out", "out"])
+        .exits(0);
+    assert_eq!(
+        done.stdout,
+        "out/flash_attn-2.8.3+rocm62-cp311-cp311-linux_x86_64.whl\n\
+         out/other-1.0+rocm62-py3-none-any.whl\n"
+    );
+    let done = project
+        .run(&["wheel", "retag", "dist", "--build", "2", "--json"])
+        .exits(0);
+    assert_eq!(done.stdout.lines().count(), 2, "{}", done.stdout);
+    project.run(&["wheel", "verify", "dist", "out"]).exits(0);
+
+    for command in [
+        &["wheel", "label", "empty", "rocm62"][..],
+        &["wheel", "retag", "empty", "--build", "2"],
+        &["wheel", "embed", "empty", "--rocm", "dist"],
+    ] {
+        let said = project.run(command).exits(1).stderr;
+        assert!(
+            said.starts_with("error[W080 wheel-not-there]: there are no wheels in `empty`"),
+            "{said}"
+        );
+    }
+}
+
+/// The other wheels are still changed.
+#[test]
+fn a_wheel_with_an_error_does_not_keep_others_from_being_changed() {
+    let project = project().file("broken-1.0-py3-none-any.whl", "no wheel");
+    let words = [
+        "wheel",
+        "retag",
+        "broken-1.0-py3-none-any.whl",
+        PLAIN,
+        "--build",
+        "2",
+    ];
+    let done = project.run(&words).exits(1);
+    assert!(done.stderr.starts_with("error[W001 "), "{}", done.stderr);
+    assert_eq!(
+        done.stdout,
+        "flash_attn-2.8.3-2-cp311-cp311-linux_x86_64.whl\n"
+    );
+}
+
+/// Not even with `--replace`.
+#[test]
+fn no_wheel_of_a_run_replaces_another() {
+    let project = Project::new()
+        .bytes(&format!("dist/{PLAIN}"), &plain().bytes())
+        .bytes(
+            &format!("dist/{LABELLED}"),
+            &Wheel::named(LABELLED).bytes(),
+        );
+    let done = project
+        .run(&[
+            "wheel", "label", "dist", "rocm63", "--replace", "--out", "out",
+        ])
+        .exits(1);
+    insta::assert_snapshot!(done.stderr, @r"
+    error[W061 output-exists]: the result would replace `out/flash_attn-2.8.3+rocm63-cp311-cp311-linux_x86_64.whl`, the result for another wheel
+    --> dist/flash_attn-2.8.3-cp311-cp311-linux_x86_64.whl
+    help: change one of the wheels on its own, with another `--out DIR`
+    ");
+}
+
 #[test]
 fn a_label_that_is_there_is_replaced_or_appended_to_only_when_asked() {
     let wheel = Wheel::named(LABELLED);

@@ -594,6 +594,7 @@ fn the_command_of_an_auto_job_looks_for_the_gpu_when_it_is_run() {
 # flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl
 # Write the script that it runs: rock-matrix render script m.yaml flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.11 --engine docker --out .rock/flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.11/build.sh
 # Finish the wheel afterwards: rock-matrix wheel repair --plat auto --exclude-preset rocm,torch,cuda --sysroot .rock/flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.11/libraries --out dist .rock/flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.11/dist/ck/flash_attn-*.whl
+# One of these runs: with a GPU, the first command, which passes its devices; without one, the second.
 if [ -e /dev/kfd ] && [ -e /dev/dri ]; then
   docker run --rm \\
     --device=/dev/kfd \\

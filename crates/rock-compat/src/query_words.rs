@@ -25,10 +25,15 @@ impl Compat {
         for pair in pairs {
             let Some((axis, value)) = pair.split_once('=') else {
                 let message = format!("`{pair}` is not of the form AXIS=VALUE");
-                let help = match self.resolve_gfx(pair).as_deref() {
-                    Ok([target]) => format!("use `{}`", shell_quoted(format!("gfx={target}"))),
-                    Ok(_) => format!("use `{}`", shell_quoted(format!("gfx={pair}"))),
-                    Err(_) => "for example `torch=2.6.0 rocm=6.2`".to_owned(),
+                let meant: Vec<String> = self
+                    .pairs_of_value(pair)
+                    .into_iter()
+                    .map(|pair| format!("`{}`", shell_quoted(pair)))
+                    .collect();
+                let help = if meant.is_empty() {
+                    "for example `torch=2.6.0 rocm=6.2`".to_owned()
+                } else {
+                    format!("use {}", meant.join(" or "))
                 };
                 sink.push(bad_question(pair, message).help(help));
                 continue;
@@ -71,6 +76,25 @@ impl Compat {
         }
         Diagnostics::check(sink.finish())?;
         Ok(query)
+    }
+
+    /// Returns the pairs that a value without an axis may stand for, such as `gfx=gfx942` for
+    /// `mi300x` and `rocm=6.4` for `6.4`: GPU targets, or a version with data.
+    pub fn pairs_of_value(&self, value: &str) -> Vec<String> {
+        match self.resolve_gfx(value).as_deref() {
+            Ok([target]) => return vec![format!("gfx={target}")],
+            Ok(_) => return vec![format!("gfx={value}")],
+            Err(_) => {}
+        }
+        let has_data = |pair: &String| {
+            self.parse_query(std::slice::from_ref(pair))
+                .is_ok_and(|query| !self.overviews(&query).is_empty())
+        };
+        ["rocm", "torch", "python"]
+            .into_iter()
+            .map(|axis| format!("{axis}={value}"))
+            .filter(has_data)
+            .collect()
     }
 
     /// Returns the targets of a word, which may be a target, a family or a product.
@@ -139,5 +163,22 @@ mod tests {
         assert_eq!(messages.len(), 4);
         assert!(messages.contains(&"rocm is given twice"));
         assert!(messages.contains(&"the compatibility data has no axis `torhc`"));
+    }
+
+    #[test]
+    fn values_without_an_axis_stand_for_targets_and_known_versions() {
+        let compat = Compat::embedded();
+        for (value, pairs) in [
+            ("gfx942", &["gfx=gfx942"][..]),
+            ("mi300x", &["gfx=gfx942"]),
+            ("gfx94X-dcgpu", &["gfx=gfx942"]),
+            ("6.4", &["rocm=6.4"]),
+            ("2.9.1", &["torch=2.9.1"]),
+            ("3.12", &["python=3.12"]),
+            ("1.0", &[]),
+            ("nonsense", &[]),
+        ] {
+            assert_eq!(compat.pairs_of_value(value), pairs, "{value}");
+        }
     }
 }

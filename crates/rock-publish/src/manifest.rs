@@ -74,6 +74,10 @@ pub struct ManifestFile {
     pub gfx_from: Option<GfxOrigin>,
     /// The major versions of ROCm of which its libraries need one; absent if they need none, if
     /// they were not read, and in releases from before this field.
+    ///
+    /// Only ELF libraries are read, so wheels without them, such as those for Windows, have none.
+    /// `Requires-Dist` is not a source: an installer installs the packages of ROCm that it names,
+    /// whatever the ROCm of the machine.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needs_rocm: Vec<u32>,
     /// Its needs at run time.

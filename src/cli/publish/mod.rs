@@ -25,8 +25,8 @@ const GITHUB: &str = "https://github.com";
 
 #[derive(Debug, clap::Args)]
 #[command(
-    override_usage = "rock-matrix publish [OPTIONS] <FILES>... \
-        <--out <DIR>|--repo <OWNER/REPO> --tag <TAG>>",
+    override_usage = "rock-matrix publish [OPTIONS] <FILES...|--dist <DIR>> --out <DIR>\n       \
+        rock-matrix publish [OPTIONS] <FILES...|--dist <DIR>> --repo <OWNER/REPO> --tag <TAG>",
     after_long_help = "\
 A release in a directory contains the wheels, SHA256SUMS, rock-manifest.json, and in simple/ one
 package index for each ROCm and torch.

@@ -16,6 +16,8 @@ inspect|info -> rock-matrix wheel show
 inspect|info -> rock-matrix doctor
 audit|auditwheel|delocate -> rock-matrix wheel check
 audit|auditwheel|delocate -> rock-matrix wheel repair
+addtag -> rock-matrix wheel repair
+lddtree -> rock-matrix wheel show
 upload|push|deploy -> rock-matrix publish
 install|search|find -> rock-matrix pick
 version -> rock-matrix --version
@@ -30,6 +32,7 @@ apply -> rock-matrix publish
 generate|export -> rock-matrix render
 ci|github|actions -> rock-matrix render workflow
 dockerfile -> rock-matrix render docker
+cache -> rock-matrix clean
 config|settings -> rock-matrix help config
 docs|examples -> rock-matrix help
 profiles -> rock-matrix compat list profiles
@@ -40,6 +43,7 @@ attention check|verify|test|run -> rock-matrix attention judge
 attention * -> rock-matrix attention report --gfx *
 
 build --list -> `rock-matrix plan` lists the jobs
+build --print-build-identifiers -> `rock-matrix plan --format ids` prints the IDs of the jobs
 build --jobs|--parallel|-j -> `vars: {max-jobs: N}` in the matrix file limits the parallel compilers
 build --filter|--select -> `rock-matrix plan --only AXIS=VALUE --format ids` prints IDs of jobs
 build --test -> use `rock-matrix test JOB --dist DIR`
@@ -52,7 +56,6 @@ compat update|upgrade|sync|fetch|pull -> rock-matrix compat refresh
 compat families|targets -> rock-matrix compat expand
 compat actions|profiles -> rock-matrix compat list *
 compat *=* -> rock-matrix compat explain *
-compat * -> rock-matrix compat list *
 
 doctor --fix -> `rock-matrix doctor` changes nothing; it prints how to fix what it finds
 doctor --script -> use `rock-matrix attention script`
@@ -82,7 +85,7 @@ pick --gfx|--torch|--rocm|--backend -> `--wheels` compares only Python, the syst
 pick --list|--all -> `rock-matrix report packages` lists all published wheels
 
 plan --list|--all -> `rock-matrix plan` lists all jobs without an option
-plan --jobs|--ids -> `--format ids` prints the IDs of the jobs
+plan --jobs|--ids|--print-build-identifiers -> `--format ids` prints the IDs of the jobs
 plan --torch|--rocm|--python|--backend -> `--only AXIS=VALUE` keeps the jobs with a value
 plan --torch|--rocm|--python|--backend -> `--axis AXIS=VALUES` plans other values
 plan --filter|--select|--job -> `--only AXIS=VALUE` selects jobs
@@ -134,7 +137,7 @@ source * -> rock-matrix source plan *
 
 test --list -> `rock-matrix plan` lists the jobs
 
-wheel info|inspect|list|ls|view|contents|metadata -> rock-matrix wheel show
+wheel info|inspect|list|ls|view|contents|metadata|lddtree -> rock-matrix wheel show
 wheel lint|audit|validate|test -> rock-matrix wheel check
 wheel fix|graft|bundle|delocate|auditwheel|addtag -> rock-matrix wheel repair
 wheel strip -> rock-matrix wheel repair --strip

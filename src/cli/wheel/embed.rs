@@ -1,16 +1,17 @@
-//! `wheel embed`: embed the ROCm runtime in a wheel.
+//! `wheel embed`: embed the ROCm runtime in wheels.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::output::{self, DestinationArgs};
-use super::{OutputFormat, fail};
+use super::OutputFormat;
+use super::output::{self, ChangedWheel, DestinationArgs, WheelWriter};
 use crate::audit::WheelFile;
 use crate::audit::embed::{RocmEmbedding, RocmRequirement};
 use crate::cli::{Exit, Shell, load};
+use crate::compat::Compat;
 use crate::diagnostic::Diagnostics;
 use crate::wheel::{LabelCheck, Wheel};
 
-/// Embed the ROCm runtime in a wheel, so that it needs no ROCm packages
+/// Embed the ROCm runtime in wheels, so that they need no ROCm packages
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 For torch wheels for Windows; support for Linux is experimental. The local version label gets the
@@ -23,8 +24,9 @@ Examples:
   rock-matrix wheel embed torch-2.9.0+rocm7.10.0-cp312-cp312-win_amd64.whl --rocm build/dist/rocm
   rock-matrix wheel embed torch-2.9.0-cp312-cp312-win_amd64.whl --rocm rocm --out fat")]
 pub(super) struct Args {
-    /// Wheel to embed ROCm in; the file is not modified
-    wheel: PathBuf,
+    /// Wheels to embed ROCm in, or directories with wheels; the files are not modified
+    #[arg(required = true, value_name = "WHEEL|DIR")]
+    wheels: Vec<PathBuf>,
     /// Folder of the ROCm installation
     #[arg(long, value_name = "DIR")]
     rocm: PathBuf,
@@ -41,15 +43,26 @@ pub(super) struct Args {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
-    embed(args, shell).unwrap_or_else(|errors| fail(shell, &errors))
-}
-
-fn embed(args: &Args, shell: &Shell) -> Result<Exit, Diagnostics> {
     let compat = match load::compat(shell) {
         Ok(compat) => compat,
-        Err(exit) => return Ok(exit),
+        Err(exit) => return exit,
     };
-    let input = WheelFile::open(&args.wheel)?;
+    output::change_each(
+        &args.wheels,
+        args.destination.destination(),
+        &args.format,
+        shell,
+        |path, writer| embed(path, args, writer, compat),
+    )
+}
+
+fn embed(
+    path: &Path,
+    args: &Args,
+    writer: &mut WheelWriter<'_>,
+    compat: &Compat,
+) -> Result<ChangedWheel, Diagnostics> {
+    let input = WheelFile::open(path)?;
     let wheel = Wheel::open(&input.file).map_err(|error| error.diagnostic(&input.file_name))?;
     output::check_copied(&wheel, &input, LabelCheck::Ignore)?;
     let requirements = if args.keep_requires {
@@ -58,15 +71,7 @@ fn embed(args: &Args, shell: &Shell) -> Result<Exit, Diagnostics> {
         RocmRequirement::Dropped
     };
     let embedding = RocmEmbedding::new(&wheel, &input, &args.rocm, requirements, compat)?;
-    let change = embedding.plan();
-    let destination = args.destination.destination();
-    let (out, saved) = output::save(&args.wheel, &wheel, &change, destination, shell)?;
-    Ok(output::tell(
-        &args.wheel,
-        &out,
-        saved,
-        change,
-        &args.format,
-        shell,
-    ))
+    writer
+        .save(path, &wheel, embedding.plan())
+        .map_err(Diagnostics::from)
 }

@@ -10,11 +10,9 @@ use crate::codes::rocm as codes;
 use crate::names::LocalLabel;
 use crate::wheel::{ExistingLabel, LabelCheck, relabel};
 
-/// Set the local version label of a wheel, in its filename and metadata
+/// Set the local version label of wheels, in their filenames and metadata
 #[derive(Debug, clap::Args)]
-#[command(
-    override_usage = "rock-matrix wheel label [OPTIONS] <WHEEL> <LABEL>",
-    after_long_help = "\
+#[command(after_long_help = "\
 The input is not modified: the new wheel is written under its new name, and its path is printed.
 Compressed members are copied without recompressing them. SOURCE_DATE_EPOCH sets the time of all
 members.
@@ -23,14 +21,15 @@ Examples:
   rock-matrix wheel label built.whl rocm62torch2.5                    next to built.whl
   rock-matrix wheel label built.whl rocm6.2torch2.5 --replace         change the label
   rock-matrix wheel label built.whl gfx942 --append                   extend the label
-  rock-matrix wheel label built.whl rocm62 --out wheelhouse           in another directory
-  rock-matrix wheel label built.whl rocm62 --check-label              fail if contradicted"
-)]
+  rock-matrix wheel label dist rocm62 --out wheelhouse                all wheels in a directory
+  rock-matrix wheel label built.whl rocm62 --check-label              fail if contradicted")]
 pub(super) struct Args {
-    /// Wheel to label; the file is not modified
+    /// Wheel to label, or a directory with wheels; the files are not modified
+    #[arg(value_name = "WHEEL|DIR")]
     wheel: PathBuf,
+    // clap does not require it next to `--local`, which excludes it.
     /// Label to set: letters and digits, in segments separated by dots
-    #[arg(value_name = "LABEL", required_unless_present = "local")]
+    #[arg(value_name = "LABEL", required = true)]
     label: Option<LocalLabel>,
     /// Label to set; same as the argument
     #[arg(
@@ -79,8 +78,8 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         folder: &args.folder,
         overwrite: args.replace || args.force,
     };
-    output::change(
-        &args.wheel,
+    output::rename_each(
+        std::slice::from_ref(&args.wheel),
         destination,
         &args.format,
         shell,

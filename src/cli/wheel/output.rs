@@ -1,22 +1,23 @@
-//! Writing a changed wheel, into the directory of the input or another one.
+//! Writing changed wheels, into the directories of the inputs or another one.
 
 use std::path::{Path, PathBuf};
 
 use super::{Format, OutputFormat, fail, report};
-use crate::audit::{ProgressReporter as _, WheelFile};
+use crate::audit::{ProgressReporter as _, WheelFile, find_wheels};
 use crate::cli::reporters::WheelReporter;
 use crate::cli::{Exit, Shell};
 use crate::codes::wheel as codes;
 use crate::diagnostic::{Diagnostic, Diagnostics, Location};
+use crate::names::WheelName;
 use crate::sys::{self, OnExisting, WriteOutcome};
 use crate::wheel::{
     self, DosTime, LabelCheck, RenamePlan, RewriteOptions, Wheel, WheelRewriter, parse_source_date,
 };
 
-// The directory of the new wheel.
+// The directory of the new wheels.
 #[derive(Debug, clap::Args)]
 pub(super) struct OutputFolder {
-    /// Directory for the new wheel [default: that of the input]
+    /// Directory for the new wheels [default: that of the input]
     #[arg(
         short = 'o',
         long,
@@ -27,7 +28,7 @@ pub(super) struct OutputFolder {
     out: Option<PathBuf>,
 }
 
-// The directory of the new wheel, and whether a file in it may be replaced.
+// The directory of the new wheels, and whether files in it may be replaced.
 #[derive(Debug, clap::Args)]
 pub(super) struct DestinationArgs {
     #[command(flatten)]
@@ -46,7 +47,7 @@ impl DestinationArgs {
     }
 }
 
-/// The destination of the new wheel.
+/// The destination of the new wheels.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Destination<'a> {
     pub(super) folder: &'a OutputFolder,
@@ -54,31 +55,75 @@ pub(super) struct Destination<'a> {
     pub(super) overwrite: bool,
 }
 
-/// Opens a wheel, plans a change with `decide`, writes the new wheel and prints its path.
+/// A changed wheel in its destination.
+#[derive(Debug)]
+pub(super) struct ChangedWheel {
+    path: PathBuf,
+    name: WheelName,
+    outcome: WriteOutcome,
+    findings: Vec<Diagnostic>,
+}
+
+/// Changes wheels, and those in directories, with `change`, and prints the paths of the new wheels.
+/// Returns the exit code of the most severe error.
+pub(super) fn change_each(
+    wheels: &[PathBuf],
+    destination: Destination<'_>,
+    format: &OutputFormat,
+    shell: &Shell,
+    mut change: impl FnMut(&Path, &mut WheelWriter<'_>) -> Result<ChangedWheel, Diagnostics>,
+) -> Exit {
+    let time = match source_date(shell.environment.get("SOURCE_DATE_EPOCH")) {
+        Ok(time) => time,
+        Err(error) => return fail(shell, &error.into()),
+    };
+    let mut writer = WheelWriter {
+        destination,
+        time,
+        shell,
+        written: Vec::new(),
+    };
+    let (paths, errors) = find_wheels(wheels);
+    let mut exit = report(shell, errors);
+    for path in &paths {
+        let next = match change(path, &mut writer) {
+            Ok(mut changed) => {
+                let warned = report(shell, std::mem::take(&mut changed.findings));
+                if let exit @ (Exit::Machine | Exit::Fault) = print(path, &changed, format, shell) {
+                    return exit;
+                }
+                warned
+            }
+            Err(errors) => fail(shell, &errors),
+        };
+        exit = std::cmp::max_by_key(exit, next, |exit| exit.code());
+    }
+    exit
+}
+
+/// Renames wheels, and those in directories: opens each, plans its change with `plan`, writes the
+/// new wheel and prints its path.
 ///
-/// Fails if the wheel has errors that installers refuse and that the change keeps; `label` states
-/// how its label is checked.
-pub(super) fn change(
-    path: &Path,
+/// Fails if a wheel has errors that installers refuse and that the change keeps; `label` states how
+/// its label is checked.
+pub(super) fn rename_each(
+    wheels: &[PathBuf],
     destination: Destination<'_>,
     format: &OutputFormat,
     shell: &Shell,
     label: LabelCheck,
-    decide: impl FnOnce(&Wheel<'_>, &WheelFile) -> Result<RenamePlan<'static>, Diagnostic>,
+    mut plan: impl FnMut(&Wheel<'_>, &WheelFile) -> Result<RenamePlan<'static>, Diagnostic>,
 ) -> Exit {
-    let written = || {
+    change_each(wheels, destination, format, shell, |path, writer| {
         let input = WheelFile::open(path)?;
         let opened =
             Wheel::open(&input.file).map_err(|error| error.diagnostic(&input.file_name))?;
         check_copied(&opened, &input, label)?;
-        let change = decide(&opened, &input)?;
-        let (out, saved) = save(path, &opened, &change, destination, shell)?;
-        Ok::<_, Diagnostics>((out, saved, change))
-    };
-    match written() {
-        Ok((out, saved, change)) => tell(path, &out, saved, change, format, shell),
-        Err(errors) => fail(shell, &errors),
-    }
+        let change = plan(&opened, &input)?;
+        writer
+            .save(path, &opened, change)
+            .map_err(Diagnostics::from)
+    })
 }
 
 /// Checks that the wheel has no errors that installers refuse and that the new one would keep.
@@ -94,104 +139,143 @@ pub(super) fn check_copied(
     ))
 }
 
-/// Prints the path of the changed wheel, and reports its findings.
-pub(super) fn tell(
-    path: &Path,
-    out: &Path,
-    saved: WriteOutcome,
-    change: RenamePlan<'_>,
-    format: &OutputFormat,
-    shell: &Shell,
-) -> Exit {
-    let warned = report(shell, change.findings);
-    if saved != WriteOutcome::Written {
-        shell.say(&format!("already up to date: {}", out.display()));
+/// Prints the path of a changed wheel.
+fn print(input: &Path, changed: &ChangedWheel, format: &OutputFormat, shell: &Shell) -> Exit {
+    let is_written = changed.outcome == WriteOutcome::Written;
+    let path = changed.path.display();
+    if !is_written {
+        shell.say(&format!("already up to date: {path}"));
     }
-    let printed = match format.get() {
-        Format::Human => format!("{}\n", out.display()),
+    shell.print(&match format.get() {
+        Format::Human => format!("{path}\n"),
         Format::Json => {
             let document = serde_json::json!({
                 "version": 1,
-                "input": path.display().to_string(),
-                "wheel": out.display().to_string(),
-                "label": change.name.label().map(|label| label.to_string()),
-                "tags": change.name.expanded_tags(),
-                "written": saved == WriteOutcome::Written,
+                "input": input.display().to_string(),
+                "wheel": path.to_string(),
+                "label": changed.name.label().map(|label| label.to_string()),
+                "tags": changed.name.expanded_tags(),
+                "written": is_written,
             });
             format!("{document}\n")
         }
-    };
-    match shell.print(&printed) {
-        Exit::Done => warned,
-        exit => exit,
+    })
+}
+
+/// Writes the wheels of a run.
+pub(super) struct WheelWriter<'a> {
+    destination: Destination<'a>,
+    /// The time of all members.
+    time: Option<DosTime>,
+    shell: &'a Shell,
+    /// The wheels of this run, which are never replaced.
+    written: Vec<PathBuf>,
+}
+
+impl WheelWriter<'_> {
+    /// Writes a changed wheel atomically.
+    ///
+    /// # Errors
+    /// Returns an error if it would replace its input or another file, or cannot be written.
+    pub(super) fn save(
+        &mut self,
+        path: &Path,
+        opened: &Wheel<'_>,
+        change: RenamePlan<'_>,
+    ) -> Result<ChangedWheel, Diagnostic> {
+        let folder = self.destination.folder.out.as_deref();
+        let folder = folder.or_else(|| path.parent()).unwrap_or(Path::new(""));
+        let out = folder.join(change.name.to_string());
+        let outcome = if out == path || sys::is_same_file(path, &out) {
+            if !change.edits.is_empty() || opened.archive().needs_rewriting() {
+                return Err(replaces_input(path));
+            }
+            WriteOutcome::Unchanged
+        } else {
+            self.write(path, &out, opened, &change)?
+        };
+        if outcome == WriteOutcome::Kept {
+            return Err(self.conflict(path, &out));
+        }
+        self.written.push(out.clone());
+        Ok(ChangedWheel {
+            path: out,
+            name: change.name,
+            outcome,
+            findings: change.findings,
+        })
+    }
+
+    fn write(
+        &self,
+        path: &Path,
+        out: &Path,
+        opened: &Wheel<'_>,
+        change: &RenamePlan<'_>,
+    ) -> Result<WriteOutcome, Diagnostic> {
+        let existing = if self.destination.overwrite && !self.is_written(out) {
+            OnExisting::Replace
+        } else {
+            OnExisting::Keep
+        };
+        let options = RewriteOptions {
+            time: self.time,
+            ..RewriteOptions::default()
+        };
+        let shown = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        let reporter = WheelReporter::new(self.shell);
+        let on_progress = reporter.start(&change.name.to_string());
+        sys::save::<Diagnostic>(out, existing, |target| {
+            let rewriter = WheelRewriter {
+                wheel: opened,
+                edits: &change.edits,
+                options: &options,
+            };
+            rewriter
+                .write(target, &*on_progress)
+                .map(drop)
+                .map_err(|error| error.diagnostic(&shown))
+        })
+    }
+
+    fn is_written(&self, path: &Path) -> bool {
+        self.written.iter().any(|written| written == path)
+    }
+
+    /// Returns the error that a file with different content exists.
+    fn conflict(&self, path: &Path, out: &Path) -> Diagnostic {
+        let shown = out.display();
+        let (message, file, help) = if self.is_written(out) {
+            (
+                format!("the result would replace `{shown}`, the result for another wheel"),
+                path,
+                "change one of the wheels on its own, with another `--out DIR`",
+            )
+        } else {
+            (
+                format!("`{shown}` exists with different content"),
+                out,
+                "replace it with `--replace`, or choose another directory with `--out DIR`",
+            )
+        };
+        Diagnostic::new(&codes::OUTPUT_EXISTS, message)
+            .at(Location::File(file.display().to_string().into()), "")
+            .help(help)
     }
 }
 
-/// Writes a changed wheel atomically.
-///
-/// # Errors
-/// Returns an error if it would replace its input or another file, or cannot be written.
-pub(super) fn save(
-    path: &Path,
-    opened: &Wheel<'_>,
-    change: &RenamePlan<'_>,
-    destination: Destination<'_>,
-    shell: &Shell,
-) -> Result<(PathBuf, WriteOutcome), Diagnostic> {
-    let time = source_date(shell.environment.get("SOURCE_DATE_EPOCH"))?;
-    let folder = destination
-        .folder
-        .out
-        .as_deref()
-        .or_else(|| path.parent())
-        .unwrap_or(Path::new(""));
-    let out = folder.join(change.name.to_string());
-    if out == path || sys::is_same_file(path, &out) {
-        if change.edits.is_empty() && !opened.archive().needs_rewriting() {
-            return Ok((out, WriteOutcome::Unchanged));
-        }
-        let message = format!(
-            "the result would replace the wheel it is made from, `{}`",
-            path.display()
-        );
-        return Err(Diagnostic::new(&codes::OUTPUT_IS_INPUT, message)
-            .help("choose another directory with `--out DIR`"));
-    }
-    let existing = if destination.overwrite {
-        OnExisting::Replace
-    } else {
-        OnExisting::Keep
-    };
-    let options = RewriteOptions {
-        time,
-        ..RewriteOptions::default()
-    };
-    let shown = path
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
-    let reporter = WheelReporter::new(shell);
-    let on_progress = reporter.start(&change.name.to_string());
-    let saved = sys::save::<Diagnostic>(&out, existing, |target| {
-        let rewriter = WheelRewriter {
-            wheel: opened,
-            edits: &change.edits,
-            options: &options,
-        };
-        rewriter
-            .write(target, &*on_progress)
-            .map(drop)
-            .map_err(|error| error.diagnostic(&shown))
-    })?;
-    if saved == WriteOutcome::Kept {
-        let message = format!("`{}` exists with different content", out.display());
-        let place = Location::File(out.display().to_string().into());
-        return Err(Diagnostic::new(&codes::OUTPUT_EXISTS, message)
-            .at(place, "")
-            .help("replace it with `--replace`, or choose another directory with `--out DIR`"));
-    }
-    Ok((out, saved))
+/// Returns the error that the result has the name of its input.
+fn replaces_input(path: &Path) -> Diagnostic {
+    let message = format!(
+        "the result would replace the wheel it is made from, `{}`",
+        path.display()
+    );
+    Diagnostic::new(&codes::OUTPUT_IS_INPUT, message)
+        .help("choose another directory with `--out DIR`")
 }
 
 /// Parses `SOURCE_DATE_EPOCH`, the time of all members.

@@ -16,7 +16,7 @@ use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::names::{AbiKind, PlatformKind, PythonKind, WheelName};
 use crate::wheel::{BuildTagChange, LabelCheck, RetagOptions, TagChange, Wheel, ZipMember, retag};
 
-/// Change the tags or the build number of a wheel, in its filename and metadata
+/// Change the tags or the build number of wheels, in their filenames and metadata
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 A tag replaces the present ones, or is added to them with `+` in front. Separate several tags with
@@ -31,7 +31,7 @@ Examples:
   rock-matrix wheel retag built.whl --platform-tag manylinux_2_28_x86_64
   rock-matrix wheel retag built.whl --build 2   or --build '' to remove the build number
   rock-matrix wheel retag built.whl --platform-tag +manylinux_2_24_x86_64   add a tag
-  rock-matrix wheel retag built.whl --python-tag py3 --abi-tag none --out wheelhouse
+  rock-matrix wheel retag dist/*.whl --python-tag py3 --abi-tag none --out wheelhouse
   rock-matrix wheel retag built.whl --platform-tag manylinux_2_17_x86_64 --allow R101")]
 #[command(
     group = clap::ArgGroup::new("change")
@@ -40,8 +40,9 @@ Examples:
         .multiple(true)
 )]
 pub(super) struct Args {
-    /// Wheel to retag; the file is not modified
-    wheel: PathBuf,
+    /// Wheels to retag, or directories with wheels; the files are not modified
+    #[arg(required = true, value_name = "WHEEL|DIR")]
+    wheels: Vec<PathBuf>,
     /// Set or add Python tags, such as cp312 or +py3
     #[arg(long, alias = "python", value_name = "[+]TAG", help_heading = "Tags")]
     python_tag: Option<TagChange<PythonKind>>,
@@ -88,8 +89,8 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Ok(compat) => compat,
         Err(exit) => return exit,
     };
-    output::change(
-        &args.wheel,
+    output::rename_each(
+        &args.wheels,
         args.destination.destination(),
         &args.format,
         shell,

@@ -23,7 +23,7 @@ use super::fields::{MATRIX, MATRIX_FILE};
 use super::{KeyLocations, Lookups, MatrixConfig, ParsedFile};
 use crate::codes::matrix as codes;
 use rock_diagnostic::{Code, Diagnostic, Location, Sink, SourceText};
-use rock_yaml::{self as yaml, Node, NodeValue};
+use rock_yaml::{self as yaml, MapKey, Node, NodeValue};
 
 /// Reads a matrix file. Adds every diagnostic to the sink, and returns `None` if any is an error.
 pub fn read(source: &SourceText, lookups: &Lookups<'_>, sink: &mut Sink) -> Option<MatrixConfig> {
@@ -47,6 +47,17 @@ pub fn read_parsed(
         sink.push(
             Diagnostic::new(&codes::SAVED_PLAN, message)
                 .at(Location::File(source.path.clone()), "")
+                .help(help),
+        );
+        return None;
+    }
+    if let Some(key) = workflow_key(&tree) {
+        let message = "this is a GitHub workflow, not a matrix file";
+        let help = "name the matrix files; `rock-matrix render workflow --check` compares a \
+            rendered workflow with them";
+        sink.push(
+            Diagnostic::new(&codes::UNKNOWN_KEY, message)
+                .at(source.location(key.span.clone()), "")
                 .help(help),
         );
         return None;
@@ -84,6 +95,19 @@ pub fn is_saved_plan(text: &str) -> bool {
         && ["\"generator\"", "\"matrices\"", "\"jobs\""]
             .iter()
             .all(|key| text.contains(key))
+}
+
+/// Returns the key of the jobs if a file is a GitHub workflow.
+fn workflow_key(tree: &Node) -> Option<&MapKey> {
+    let NodeValue::Map(entries) = &tree.value else {
+        return None;
+    };
+    let find = |name: &str| {
+        let mut keys = entries.iter().map(|(key, _)| key);
+        keys.find(|key| key.text == name)
+    };
+    find("on")?;
+    find("jobs")
 }
 
 /// A reader that turns each part of a file into its checked form.

@@ -29,6 +29,14 @@ pub fn read_document(path: &Path) -> Result<SourceText, Diagnostic> {
         let error = Diagnostic::new(&host::CANNOT_READ_FILE, message).at(place, "");
         return Err(error.help("save its content as a file, and give that"));
     }
+    if sys::is_directory(path) {
+        let message = format!("cannot read `{name}`: it is a directory");
+        let error = Diagnostic::new(&host::CANNOT_READ_FILE, message).at(place, "");
+        let directory = name.trim_end_matches('/');
+        return Err(error.help(format!(
+            "name the files in it, such as `{directory}/*.yaml`"
+        )));
+    }
     let bytes = sys::read_bytes(path, MAX_DOCUMENT_BYTES).map_err(|error| {
         let help = if sys::exists(path) {
             "give a YAML file that can be read"

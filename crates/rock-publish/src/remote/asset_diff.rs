@@ -323,8 +323,10 @@ fn hash(asset: &ListedAsset) -> PublishStep {
 /// published is lost.
 ///
 /// An asset of others may have a name of this form, so its digest must match the prefix. Without a
-/// reported digest, it is left alone. Only if it may be the last copy of a published file, it is
-/// hashed, and only if the policy allows downloads.
+/// reported digest, it is left alone: a wrong deletion loses a file, but a leftover is harmless.
+/// Its name is not that of a wheel, so no index or checksum file lists it. Hashing it would
+/// download a file of others in every run. Only if it may be the last copy of a published file, it
+/// is hashed, and only if the policy allows downloads.
 fn left_waiting(
     asset: &ListedAsset,
     desired: &DesiredRelease,

@@ -6,7 +6,7 @@ use rock_plan::Job;
 use rock_plan::config::GpuPolicy;
 
 /// Renders the container command for pasting into a shell. For `gpu: auto` it tests for the device
-/// nodes first and runs one of two commands.
+/// nodes first and runs one of two commands, as a comment says.
 pub fn docker(job: &Job, container: &ContainerRun<'_>) -> String {
     let with = |devices| {
         let container = ContainerRun {
@@ -29,7 +29,9 @@ pub fn docker(job: &Job, container: &ContainerRun<'_>) -> String {
                     .collect::<String>()
             };
             format!(
-                "if {}; then\n{}else\n{}fi\n",
+                "# One of these runs: with a GPU, the first command, which passes its devices; \
+                 without one, the second.\n\
+                 if {}; then\n{}else\n{}fi\n",
                 test.join(" && "),
                 indent(with(DeviceAccess::Present)),
                 indent(with(DeviceAccess::Absent))
