@@ -302,8 +302,7 @@ fn parsed(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Er
 /// would be written to a file with this name.
 fn check_out_option(arguments: &[OsString]) -> Result<(), clap::Error> {
     let options = arguments.split(|word| word == "--").next();
-    let is_out =
-        |word: &OsString| word == "-out" || word.as_encoded_bytes().starts_with(b"-out=");
+    let is_out = |word: &OsString| word == "-out" || word.as_encoded_bytes().starts_with(b"-out=");
     if options.unwrap_or_default().iter().any(is_out) {
         let text = "`-out` would be `-o` with the value `ut`: write `-o` or `--out`";
         return Err(Cli::command().error(clap::error::ErrorKind::UnknownArgument, text));

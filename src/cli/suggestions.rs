@@ -401,7 +401,10 @@ mod tests {
 
     #[test]
     fn an_option_with_one_dash_is_no_short_option_with_a_value() {
-        for words in [&["plan", "-out", "plan.json"][..], &["plan", "-out=plan.json"]] {
+        for words in [
+            &["plan", "-out", "plan.json"][..],
+            &["plan", "-out=plan.json"],
+        ] {
             let text = error(words);
             assert!(text.contains("write `-o` or `--out`"), "{text}");
         }

@@ -66,10 +66,10 @@ fn the_fields_of_the_form_are_the_axes_of_the_matrix_file() {
 #[test]
 fn an_issue_becomes_one_row_of_the_matrix_file() {
     let project = project(&request("3.13", "2.9.1"));
-    let said = project
+    let outcome = project
         .run(&["plan", "--from-issue", "issue.md", "--format", "json"])
         .exits(0);
-    let plan = said.json();
+    let plan = outcome.json();
     let jobs = plan["jobs"].as_array().unwrap();
     assert_eq!(jobs.len(), 1, "{plan}");
     assert_eq!(
@@ -82,11 +82,11 @@ fn an_issue_becomes_one_row_of_the_matrix_file() {
         "the file's own targets"
     );
     let row = "issue.md requests {flash-attn: \"2.8.3\", python: \"3.13\", torch: \"2.9.1\", rocm: \"6.4\", backend: \"ck\"}";
-    assert!(said.stderr.contains(row), "{}", said.stderr);
+    assert!(outcome.stderr.contains(row), "{}", outcome.stderr);
 }
 
 #[test]
-fn hostile_and_unknown_values_are_told_at_their_line_of_the_issue() {
+fn hostile_and_unknown_values_are_reported_at_their_line_of_the_issue() {
     let refused = |issue: &str| {
         project(issue)
             .run(&["plan", "--from-issue", "issue.md", "--format", "json"])
@@ -102,25 +102,26 @@ fn hostile_and_unknown_values_are_told_at_their_line_of_the_issue() {
         "3.12 # x",
         "*x",
     ] {
-        let said = refused(&request(value, "2.9.1"));
+        let outcome = refused(&request(value, "2.9.1"));
         assert!(
-            said.stderr.contains(" bad-issue]: `python` ")
-                && said.stderr.contains("--> issue.md:7:1"),
+            outcome.stderr.contains(" bad-issue]: `python` ")
+                && outcome.stderr.contains("--> issue.md:7:1"),
             "{value:?}: {}",
-            said.stderr
+            outcome.stderr
         );
-        assert_eq!(said.stdout, "", "{value:?}");
+        assert_eq!(outcome.stdout, "", "{value:?}");
     }
     // A short commit can come to mean another one, and one of a fork.
     let body = request("3.12", "2.9.1");
     let commit = "4a948e9d1a2b3c4d5e6f708192a3b4c5d6e7f809";
     for short in ["fa2:4a948e9", &format!("fa2:{}", &commit[..39])] {
-        let said = refused(&body.replace("2.8.3", short));
+        let outcome = refused(&body.replace("2.8.3", short));
         assert!(
-            said.stderr
+            outcome
+                .stderr
                 .contains("[M053 bad-issue]: `flash-attn` abbreviates a commit"),
             "{}",
-            said.stderr
+            outcome.stderr
         );
     }
     let full = project(&body.replace("2.8.3", &format!("fa2:{commit}")));
@@ -128,12 +129,13 @@ fn hostile_and_unknown_values_are_told_at_their_line_of_the_issue() {
         .run(&["plan", "--from-issue", "issue.md", "--format", "json"])
         .exits(0);
     // M053
-    let said = refused("hello");
+    let outcome = refused("hello");
     assert!(
-        said.stderr
+        outcome
+            .stderr
             .starts_with("error[M053 bad-issue]: the issue does not select a value for"),
         "{}",
-        said.stderr
+        outcome.stderr
     );
     // Words that are no versions, and versions that no fact knows, point into the issue too.
     for (python, torch, line) in [
@@ -141,16 +143,16 @@ fn hostile_and_unknown_values_are_told_at_their_line_of_the_issue() {
         ("3.12", "latest", 11),
         ("3.12", "99.0.0", 11),
     ] {
-        let said = refused(&request(python, torch));
+        let outcome = refused(&request(python, torch));
         assert!(
-            said.stderr.contains(&format!("--> issue.md:{line}:")),
+            outcome.stderr.contains(&format!("--> issue.md:{line}:")),
             "{python} {torch}: {}",
-            said.stderr
+            outcome.stderr
         );
         assert!(
-            !said.stderr.contains("matrices/flash-attn.yaml:"),
+            !outcome.stderr.contains("matrices/flash-attn.yaml:"),
             "{}",
-            said.stderr
+            outcome.stderr
         );
     }
 }
@@ -159,11 +161,11 @@ fn hostile_and_unknown_values_are_told_at_their_line_of_the_issue() {
 fn an_issue_is_about_one_matrix_file() {
     let project =
         project(&request("3.13", "2.9.1")).copy("matrices/flash-attn.yaml", "matrices/other.yaml");
-    let said = project.run(&["plan", "--from-issue", "issue.md"]).exits(1);
+    let outcome = project.run(&["plan", "--from-issue", "issue.md"]).exits(1);
     assert!(
-        said.stderr.contains("one matrix file, and there are 2"),
+        outcome.stderr.contains("one matrix file, and there are 2"),
         "{}",
-        said.stderr
+        outcome.stderr
     );
     let _ = project
         .run(&["plan", "matrices/other.yaml", "--from-issue", "issue.md"])
@@ -324,13 +326,13 @@ fn a_run_in_which_nothing_failed_leaves_no_jobs_and_says_so() {
     warning[P014 empty-plan]: the plan has no jobs: none of them failed in `run.json`
     help: plan without `--only-failed` to build all of them again
     ");
-    let said = project
+    let stderr = project
         .run(&["plan", "--only-failed", "run.json", "--fail-empty"])
         .exits(1)
         .stderr;
     assert!(
-        said.starts_with("error[P014 empty-plan]: the plan has no jobs: none of them failed"),
-        "{said}"
+        stderr.starts_with("error[P014 empty-plan]: the plan has no jobs: none of them failed"),
+        "{stderr}"
     );
 }
 
@@ -344,13 +346,13 @@ fn failed_jobs_that_are_none_of_the_plan_are_named() {
         ("Plan", "success"),
     ];
     let (project, _) = three_with_tests(&run);
-    let said = project.run(&["plan", "--only-failed", "run.json"]).exits(0);
-    insta::assert_snapshot!(said.stderr, @r"
+    let outcome = project.run(&["plan", "--only-failed", "run.json"]).exits(0);
+    insta::assert_snapshot!(outcome.stderr, @r"
     warning[P050 bad-run-file]: 2 failed jobs are not in this plan: `Publish`, `other-1.0`
     --> run.json
     help: plan the matrix files of that run; wheels published since then are not planned again
     ");
-    assert!(said.stdout.contains(" 1 job, "), "{}", said.stdout);
+    assert!(outcome.stdout.contains(" 1 job, "), "{}", outcome.stdout);
 }
 
 #[test]
@@ -360,17 +362,17 @@ fn a_file_that_lists_no_run_is_refused() {
         let project = Project::new()
             .file("bad.json", text)
             .file("m.yaml", &project.read("matrices/flash-attn.yaml"));
-        let said = project
+        let stderr = project
             .run(&["plan", "m.yaml", "--only-failed", "bad.json"])
             .exits(1)
             .stderr;
         assert!(
-            said.starts_with("error[P050 bad-run-file]: `bad.json`: it does not list the jobs"),
-            "{text}: {said}"
+            stderr.starts_with("error[P050 bad-run-file]: `bad.json`: it does not list the jobs"),
+            "{text}: {stderr}"
         );
         assert!(
-            said.contains("help: save it with `gh api repos/OWNER/REPO/actions/runs/ID/jobs"),
-            "{said}"
+            stderr.contains("help: save it with `gh api repos/OWNER/REPO/actions/runs/ID/jobs"),
+            "{stderr}"
         );
     }
 }
@@ -598,7 +600,7 @@ const GH: &str = r#"case "$*" in
 esac"#;
 
 #[test]
-fn a_second_night_of_a_day_goes_on_with_the_tag_until_that_is_published_or_old() {
+fn a_second_night_of_a_day_continues_with_the_tag_until_that_is_published_or_old() {
     let project = ["tags", "published", "started"]
         .iter()
         .fold(project(""), |project, file| project.file(file, ""));
@@ -686,9 +688,9 @@ fn one_combination_is_that_of_an_issue_or_what_the_values_choose() {
             "Plan",
             &[values, &[("GITHUB_OUTPUT", "outputs")]].concat(),
         );
-        let said = String::from_utf8_lossy(&[ran.stdout, ran.stderr].concat()).into_owned();
+        let output = String::from_utf8_lossy(&[ran.stdout, ran.stderr].concat()).into_owned();
         if !ran.status.success() {
-            return Err(said);
+            return Err(output);
         }
         let plan: Value = serde_json::from_str(&project.read("plan.json")).unwrap();
         let ids = plan["jobs"]
@@ -701,7 +703,7 @@ fn one_combination_is_that_of_an_issue_or_what_the_values_choose() {
             project
                 .read("outputs")
                 .contains(&format!("count={}\n", ids.len())),
-            "{said}"
+            "{output}"
         );
         Ok(ids)
     };
@@ -744,10 +746,10 @@ fn one_combination_is_that_of_an_issue_or_what_the_values_choose() {
         "--help",
         "2.9.1\nx",
     ] {
-        let said = plan(&[("TORCH", hostile)]).unwrap_err();
+        let output = plan(&[("TORCH", hostile)]).unwrap_err();
         assert!(
-            said.contains("P017 unknown-selection]: no matrix file has torch `"),
-            "{hostile}: {said}"
+            output.contains("P017 unknown-selection]: no matrix file has torch `"),
+            "{hostile}: {output}"
         );
         assert!(!project.has("canary") && !project.has("x"), "{hostile}");
     }
@@ -802,10 +804,10 @@ fn only_the_jobs_with_the_values_that_are_named_are_planned() {
     --> argument `--only backend=cuda`
     help: name one of ck, triton
     ");
-    let said = project.run(&["plan", "--only", "torch"]).exits(2).stderr;
+    let stderr = project.run(&["plan", "--only", "torch"]).exits(2).stderr;
     assert!(
-        said.contains("expected AXIS=VALUES, such as python=3.12"),
-        "{said}"
+        stderr.contains("expected AXIS=VALUES, such as python=3.12"),
+        "{stderr}"
     );
 }
 

@@ -5,32 +5,35 @@ use crate::support::Project;
 /// The first line of what is said when a command fails.
 #[track_caller]
 fn fault(project: &Project, arguments: &[&str], code: i32) -> String {
-    let said = project.run(arguments).exits(code).stderr;
-    assert!(said.contains("\nhelp: "), "{said}");
-    said.lines().next().unwrap_or_default().to_owned()
+    let stderr = project.run(arguments).exits(code).stderr;
+    assert!(stderr.contains("\nhelp: "), "{stderr}");
+    stderr.lines().next().unwrap_or_default().to_owned()
 }
 
 #[test]
 fn a_question_is_answered_with_the_row_it_rests_on() {
     let project = Project::new();
-    let said = project
+    let stdout = project
         .run(&["compat", "explain", "torch=2.6.0", "rocm=6.2"])
         .exits(0)
         .stdout;
-    insta::assert_snapshot!(said, @r"
+    insta::assert_snapshot!(stdout, @r"
     torch 2.6.0 with ROCm 6.2: no
       because: torch 2.6.0 has wheels for ROCm 6.1 and 6.2.4, not 6.2
       help: use ROCm 6.2.4, or AMD's index (`torch-from: amd-index`)
     ");
-    let said = project
+    let stdout = project
         .run(&["compat", "explain", "torch=2.6.0", "rocm=6.2", "-v"])
         .exits(0)
         .stdout;
     assert!(
-        said.contains("  from: compat/torch.yaml, torch 2.6, checked 2026-"),
-        "{said}"
+        stdout.contains("  from: compat/torch.yaml, torch 2.6, checked 2026-"),
+        "{stdout}"
     );
-    assert!(said.contains("  read in: pytorch/test-infra "), "{said}");
+    assert!(
+        stdout.contains("  read in: pytorch/test-infra "),
+        "{stdout}"
+    );
 }
 
 /// Facts of a made-up world, so that new releases change no answer.
@@ -209,23 +212,23 @@ fn product_names_are_accepted_wherever_a_target_is() {
 #[test]
 fn an_unknown_product_suggests_the_nearest_one() {
     let project = Project::new();
-    let said = project
+    let output = project
         .run(&["attention", "report", "--gfx", "mi300q"])
         .exits(2)
         .stderr;
-    insta::assert_snapshot!(said, @r"
+    insta::assert_snapshot!(output, @r"
     error[M037 bad-gfx]: `mi300q` is not a gfx target, a family or a product; did you mean `mi300a`?
     --> argument `--gfx mi300q`
     help: `rock-matrix compat list products` and `compat list families` show the names
     ");
-    let said = fault(&project, &["compat", "explain", "gfx=rx7900xtxx"], 2);
+    let output = fault(&project, &["compat", "explain", "gfx=rx7900xtxx"], 2);
     let expect = "error[K006 bad-question]: `rx7900xtxx` is not a gfx target, a family or a product; did you mean `rx7900xtx`?";
-    assert_eq!(said, expect);
-    let said = project
+    assert_eq!(output, expect);
+    let output = project
         .run(&["attention", "report", "--gfx", "RX7900"])
         .exits(2)
         .stderr;
-    insta::assert_snapshot!(said, @r"
+    insta::assert_snapshot!(output, @r"
     error[M037 bad-gfx]: `RX7900` is not a gfx target, a family or a product; did you mean `rx7900xt`, `rx7900xtx`, or `rx7900gre`?
     --> argument `--gfx RX7900`
     help: `rock-matrix compat list products` and `compat list families` show the names
@@ -374,24 +377,24 @@ fn a_facts_folder_is_checked_before_it_is_believed() {
 #[test]
 fn an_index_without_pages_of_torch_changes_nothing() {
     let project = Project::new().file("pages/other/index.html", "");
-    let said = fault(&project, &["compat", "refresh", "--from", "pages"], 1);
+    let output = fault(&project, &["compat", "refresh", "--from", "pages"], 1);
     assert_eq!(
-        said,
+        output,
         "error[K004 cannot-fetch]: `pages` contains no pages such as rocm6.2/torch/index.html"
     );
 }
 
 #[test]
-fn a_facts_file_that_cannot_be_read_is_told_with_its_code() {
+fn a_facts_file_that_cannot_be_read_is_reported_with_its_code() {
     let project = Project::new().bytes("facts/libc.yaml", b"\xff\xfe");
-    let said = project
+    let stderr = project
         .run(&["compat", "list", "--compat", "facts"])
         .exits(1)
         .stderr;
     assert!(
-        said.starts_with(
+        stderr.starts_with(
             "error[H020 cannot-read-file]: cannot read `facts/libc.yaml`: it is not UTF-8"
         ),
-        "{said}"
+        "{stderr}"
     );
 }

@@ -66,7 +66,7 @@ fn a_gpu_of_ck_takes_it_only_where_torch_was_built_with_it() {
 }
 
 #[test]
-fn a_machine_without_gpus_is_asked_for_a_target() {
+fn a_machine_without_gpus_needs_a_target() {
     let project = Project::new();
     let outcome = project
         .run(&["attention", "report", "--gfx", "1151"])
@@ -82,10 +82,10 @@ fn a_machine_without_gpus_is_asked_for_a_target() {
         project.run(&[&["attention"], bad].concat()).exits(2);
     }
     if !std::path::Path::new("/sys/class/kfd").exists() {
-        let said = project.run(&["attention", "report"]).exits(1).stderr;
+        let stderr = project.run(&["attention", "report"]).exits(1).stderr;
         assert!(
-            said.starts_with("error[H030 no-target-named]: no GPU was found on this machine\n"),
-            "{said}"
+            stderr.starts_with("error[H030 no-target-named]: no GPU was found on this machine\n"),
+            "{stderr}"
         );
     }
 }
@@ -255,9 +255,9 @@ fn a_good_log_of_gfx1151_is_right_with_efficient_attention_failing_as_it_does_th
 
     Done.
     ");
-    let said = judge(project, &log, &[], 0);
-    assert_eq!(said.stderr, "");
-    insta::assert_snapshot!(said.stdout, @"
+    let outcome = judge(project, &log, &[], 0);
+    assert_eq!(outcome.stderr, "");
+    insta::assert_snapshot!(outcome.stdout, @"
     gfx1151, torch 2.9.0+rocm7.10.0: 8 lines checked
       ok      is_flash_attention_available  True
       ok      flash_sdp_enabled             True
@@ -271,7 +271,7 @@ fn a_good_log_of_gfx1151_is_right_with_efficient_attention_failing_as_it_does_th
 }
 
 #[test]
-fn a_bad_log_is_told_line_by_line_with_what_was_expected_and_what_to_do() {
+fn a_bad_log_is_reported_line_by_line_with_what_was_expected_and_what_to_do() {
     let project = machine();
     let answers = "{'library': '_ROCmFABackend.Ck', 'flash': False, 'FLASH_ATTENTION': 'No available kernel. Aborting execution.'}";
     let (log, code) = run_script(&project, answers, &[("TORCH_ROCM_FA_PREFER_CK", "1")]);
@@ -320,8 +320,8 @@ fn the_profile_is_that_of_the_gpu() {
     let efficient = "{'gfx': 'gfx942:sramecc+:xnack-', 'library': '_ROCmFABackend.Ck'}";
     let project = machine();
     let (log, _) = run_script(&project, efficient, &[]);
-    let said = judge(project, &log, &["--format", "json"], 1);
-    let json: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
+    let outcome = judge(project, &log, &["--format", "json"], 1);
+    let json: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
     assert_eq!(
         (&json["gfx"], &json["ok"]),
         (&"gfx942:sramecc+:xnack-".into(), &false.into())
@@ -339,12 +339,12 @@ fn the_profile_is_that_of_the_gpu() {
         "normal on gfx11 alone; either library is right"
     );
     judge(machine(), &log, &["--gfx", "gfx1036"], 1);
-    let said = judge(machine(), &log, &["--gfx", "gfx1151"], 1).stderr;
+    let stderr = judge(machine(), &log, &["--gfx", "gfx1151"], 1).stderr;
     assert!(
-        said.contains(
+        stderr.contains(
             "`preferred_rocm_fa_library()` is `_ROCmFABackend.Ck`, not `_ROCmFABackend.AOTriton`"
         ),
-        "{said}"
+        "{stderr}"
     );
 }
 
@@ -394,20 +394,20 @@ fn a_log_that_is_cut_foreign_or_unreadable_is_a_fault() {
     --> check.log
     help: run the script that `rock-matrix attention script` prints, and save its output
     ");
-    let said = machine()
+    let outcome = machine()
         .bytes("check.log", b"\xff\xfe")
         .run(&["attention", "judge", "check.log"])
         .exits(1);
     assert!(
-        said.stderr.starts_with("error[H020 cannot-read-file]"),
+        outcome.stderr.starts_with("error[H020 cannot-read-file]"),
         "{}",
-        said.stderr
+        outcome.stderr
     );
     let unnamed = log.replace("gfx: gfx1151\n", "");
-    let said = judge(machine(), &unnamed, &[], 1).stderr;
+    let stderr = judge(machine(), &unnamed, &[], 1).stderr;
     assert!(
-        said.starts_with("error[H028 unjudged-log]: the log does not name its GPU\n"),
-        "{said}"
+        stderr.starts_with("error[H028 unjudged-log]: the log does not name its GPU\n"),
+        "{stderr}"
     );
     judge(machine(), &unnamed, &["--gfx", "gfx1151"], 0);
 }
@@ -482,10 +482,10 @@ fn the_lines_of_the_page_about_attention_run_one_after_the_other() {
         .env("ANSWERS", "{}")
         .env_remove("GITHUB_ACTIONS");
     let output = bash.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
         output.status.success(),
-        "{}\n{said}",
+        "{}\n{stderr}",
         String::from_utf8_lossy(&output.stdout)
     );
     let file = project.read("rocm.env");

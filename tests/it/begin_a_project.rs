@@ -5,9 +5,9 @@ use crate::support::Project;
 #[test]
 fn init_starts_with_triton_where_there_is_no_project() {
     let project = Project::new();
-    let said = project.run(&["init"]).exits(0);
-    assert_eq!(said.stdout, "");
-    insta::assert_snapshot!(said.stderr, @r"
+    let outcome = project.run(&["init"]).exits(0);
+    assert_eq!(outcome.stdout, "");
+    insta::assert_snapshot!(outcome.stderr, @r"
     there is no pyproject.toml or setup.py here, so this starts with flash-attn and Triton kernels, which build in minutes
     wrote matrices/flash-attn.yaml
     wrote .github/workflows/wheels.yml
@@ -58,8 +58,8 @@ fn init_starts_from_the_project_in_the_folder() {
             "[build-system]\nrequires = [\"setuptools\", \"torch\"]\n\n[project]\nname = \"My.Ops\"\nversion = \"1.2.0\"\n",
         )
         .file("my_ops/__init__.py", "");
-    let said = project.run(&["init"]).exits(0);
-    insta::assert_snapshot!(said.stderr, @r"
+    let outcome = project.run(&["init"]).exits(0);
+    insta::assert_snapshot!(outcome.stderr, @r"
     pyproject.toml describes my-ops 1.2.0, so this starts with that project: pip builds it (recipe hip-extension), against torch, because its build needs it
     wrote matrices/my-ops.yaml
     wrote .github/workflows/wheels.yml
@@ -88,26 +88,29 @@ fn init_takes_a_setup_py_and_what_is_given() {
         "setup.py",
         "from setuptools import setup\nsetup(name='other', version='3.1')\n",
     );
-    let said = project.run(&["init"]).exits(0);
+    let outcome = project.run(&["init"]).exits(0);
     assert!(
-        said.stderr.starts_with("setup.py describes other 3.1, so "),
+        outcome
+            .stderr
+            .starts_with("setup.py describes other 3.1, so "),
         "{}",
-        said.stderr
+        outcome.stderr
     );
-    let said = project
+    let outcome = project
         .run(&["init", "--distribution", "mine", "--set", "version=4"])
         .exits(0);
     assert!(
-        said.stderr.contains("wrote matrices/mine.yaml"),
+        outcome.stderr.contains("wrote matrices/mine.yaml"),
         "{}",
-        said.stderr
+        outcome.stderr
     );
-    let said = project.run(&["init", "--recipe", "flash-attn"]).exits(0);
+    let outcome = project.run(&["init", "--recipe", "flash-attn"]).exits(0);
     assert!(
-        said.stderr
+        outcome
+            .stderr
             .starts_with("flash-attn with Triton kernels, as requested\n"),
         "{}",
-        said.stderr
+        outcome.stderr
     );
 }
 
@@ -115,27 +118,27 @@ fn init_takes_a_setup_py_and_what_is_given() {
 fn init_says_what_it_cannot_start_from() {
     let dynamic = "[project]\nname = \"my-ops\"\ndynamic = [\"version\"]\n";
     let project = Project::new().file("pyproject.toml", dynamic);
-    let said = project.run(&["init"]).exits(1).stderr;
-    insta::assert_snapshot!(said, @r"
+    let stderr = project.run(&["init"]).exits(1).stderr;
+    insta::assert_snapshot!(stderr, @r"
     error[P090 no-starter]: the version of `my-ops` is computed during the build, so it cannot be read from its files
     help: pass it with `--set version=VERSION`, such as `--set version=1.2`
     ");
     assert!(!project.has("matrices"), "nothing is written");
     let _ = project.run(&["init", "--set", "version=1.2"]).exits(0);
     assert!(project.has("matrices/my-ops.yaml"));
-    let said = Project::new()
+    let stderr = Project::new()
         .run(&["init", "--recipe", "hip-extension"])
         .exits(1)
         .stderr;
-    insta::assert_snapshot!(said, @r"
+    insta::assert_snapshot!(stderr, @r"
     error[P090 no-starter]: there is no pyproject.toml or setup.py in this directory
     help: run it in the project's directory, or without options to start with flash-attn
     ");
-    let said = Project::new()
+    let stderr = Project::new()
         .run(&["init", "--recipe", "torch"])
         .exits(1)
         .stderr;
-    insta::assert_snapshot!(said, @r"
+    insta::assert_snapshot!(stderr, @r"
     error[P090 no-starter]: there is no starter matrix for the recipe `torch`
     help: pass `--recipe hip-extension`, `--recipe flash-attn` or the name of a recipe of yours in `matrices/recipes`
     ");
@@ -144,13 +147,13 @@ fn init_says_what_it_cannot_start_from() {
 #[test]
 fn init_overwrites_nothing_and_says_what_it_kept() {
     let project = Project::new().file("repo/matrices/flash-attn.yaml", "mine");
-    let said = project.run(&["init", "repo"]).exits(0);
+    let outcome = project.run(&["init", "repo"]).exits(0);
     assert!(
-        said.stderr.contains(
+        outcome.stderr.contains(
             "\nkept repo/matrices/flash-attn.yaml, which already exists\ncreate the workflow of your matrix files with"
         ),
         "{}",
-        said.stderr
+        outcome.stderr
     );
     assert!(
         !project.has("repo/.github"),
@@ -213,26 +216,28 @@ fn a_code_is_explained_by_number_by_name_and_as_it_is_printed() {
 
 #[test]
 fn an_unknown_code_is_a_wrong_command_line_with_the_nearest_one() {
-    let said = Project::new().run(&["explain", "duplicate-kye"]).exits(2);
+    let outcome = Project::new().run(&["explain", "duplicate-kye"]).exits(2);
     assert!(
-        said.stderr
+        outcome
+            .stderr
             .starts_with("error[H022 unknown-code]: there is no code `duplicate-kye`\n"),
         "{}",
-        said.stderr
+        outcome.stderr
     );
     assert!(
-        said.stderr
+        outcome
+            .stderr
             .contains("help: did you mean `duplicate-key`?\n"),
         "{}",
-        said.stderr
+        outcome.stderr
     );
 }
 
 #[test]
 fn check_without_files_looks_into_matrices_and_says_what_to_do_where_there_are_none() {
-    let said = Project::new().run(&["check"]).exits(1);
+    let outcome = Project::new().run(&["check"]).exits(1);
     assert_eq!(
-        said.stderr,
+        outcome.stderr,
         "error[M049 no-matrix-file]: there is no matrix file in `matrices/`\nhelp: name one, or create one with `rock-matrix init`\n\n"
     );
 }
@@ -241,21 +246,22 @@ fn check_without_files_looks_into_matrices_and_says_what_to_do_where_there_are_n
 fn check_reads_recipes_too() {
     let recipe = "recipe: 1\nname: mine\nsteps: []\n";
     let project = Project::new().file("mine.yaml", recipe);
-    let said = project.run(&["check", "mine.yaml"]).exits(1);
+    let outcome = project.run(&["check", "mine.yaml"]).exits(1);
     assert!(
-        said.stderr.contains("--> mine.yaml") && said.stderr.contains("no steps"),
+        outcome.stderr.contains("--> mine.yaml") && outcome.stderr.contains("no steps"),
         "{}",
-        said.stderr
+        outcome.stderr
     );
 }
 
 #[test]
 fn check_gives_json_on_stdout() {
     let project = Project::new().file("m.yaml", "version: 1\ndistribution: flash-attn\n");
-    let said = project
+    let outcome = project
         .run(&["check", "m.yaml", "--format", "json"])
         .exits(1);
-    let row: serde_json::Value = serde_json::from_str(said.stdout.lines().next().unwrap()).unwrap();
+    let row: serde_json::Value =
+        serde_json::from_str(outcome.stdout.lines().next().unwrap()).unwrap();
     assert_eq!(
         (
             row["name"].as_str(),
@@ -264,7 +270,7 @@ fn check_gives_json_on_stdout() {
         ),
         (Some("no-cells"), Some("m.yaml"), Some(2))
     );
-    assert_eq!(said.stderr, "1 file, 1 error, 0 warnings\n");
+    assert_eq!(outcome.stderr, "1 file, 1 error, 0 warnings\n");
 }
 
 #[test]
@@ -288,9 +294,9 @@ fn init_takes_a_python_that_the_project_supports() {
         "pyproject.toml",
         "[project]\nname = \"own\"\nversion = \"1\"\nrequires-python = \"<3.5\"\n",
     );
-    let said = project.run(&["init"]).exits(1).stderr;
+    let stderr = project.run(&["init"]).exits(1).stderr;
     assert!(
-        said.contains("no torch with ROCm wheels for Python <3.5, which the project requires"),
-        "{said}"
+        stderr.contains("no torch with ROCm wheels for Python <3.5, which the project requires"),
+        "{stderr}"
     );
 }

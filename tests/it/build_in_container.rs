@@ -125,7 +125,7 @@ fn what_runs_always_runs_in_a_container_after_a_failure_too() {
 }
 
 #[test]
-fn a_failing_stage_in_a_container_is_told_as_on_this_machine() {
+fn a_failing_stage_in_a_container_is_reported_as_on_this_machine() {
     let harbour = Harbour::new("echo compiling; exit 7", "");
     let (_, stderr) = harbour.build(4, &[]);
     assert!(
@@ -157,14 +157,14 @@ fn going_on_in_a_container_passes_over_what_is_done() {
 #[test]
 fn what_the_engine_says_becomes_a_diagnostic_with_help() {
     let harbour = Harbour::new(TAKE, "");
-    let check = |said: &str, code: &str| {
-        harbour.toy.write("bin/trouble", said.as_bytes());
+    let check = |text: &str, code: &str| {
+        harbour.toy.write("bin/trouble", text.as_bytes());
         let (_, stderr) = harbour.build(3, &[]);
         assert!(
             stderr.contains(code) && stderr.contains("help: "),
             "{code}: {stderr}"
         );
-        assert!(stderr.contains(said.lines().next().unwrap()), "{stderr}");
+        assert!(stderr.contains(text.lines().next().unwrap()), "{stderr}");
     };
     check(
         "docker: Error response from daemon: error gathering device information while adding custom device \"/dev/kfd\": no such file or directory.\n",
@@ -201,7 +201,7 @@ fn an_engine_that_cannot_start_leaves_an_earlier_build_as_it_was() {
     let harbour = Harbour::new(TAKE, "");
     harbour.build(0, &[]);
     let (record, order) = (harbour.toy.record(), harbour.toy.text("order"));
-    let trouble = |said: &str| harbour.toy.write("bin/trouble", said.as_bytes());
+    let trouble = |text: &str| harbour.toy.write("bin/trouble", text.as_bytes());
     for arguments in [&[][..], &["--continue", "auto"]] {
         trouble(
             "Cannot connect to the Docker daemon at unix:///x. Is the docker daemon running?\n",
@@ -317,7 +317,7 @@ fn a_list_of_devices_with_another_option_starts_nothing() {
 #[test]
 fn a_rendered_command_and_a_dry_run_agree() {
     let harbour = Harbour::new(TAKE, "gpu: none\n");
-    let said = |mut command: std::process::Command| {
+    let output_of = |mut command: std::process::Command| {
         command.envs(
             rock_matrix::recipe::container::PROXY_VARIABLES
                 .map(|name| (name, "http://proxy.example:3128")),
@@ -330,17 +330,18 @@ fn a_rendered_command_and_a_dry_run_agree() {
             .unwrap();
         wait(child, 0, &harbour.toy.folder).0
     };
-    let dry = said(harbour.command(&["--dry-run"]));
+    let dry = output_of(harbour.command(&["--dry-run"]));
     let dry = dry
         .lines()
         .find_map(|line| line.trim_start().strip_prefix("$ docker "))
         .unwrap();
-    let rendered =
-        said(
-            harbour
-                .toy
-                .command(&["render", "docker", "matrices/toy.yaml", "--image", "img:1"]),
-        );
+    let rendered = output_of(harbour.toy.command(&[
+        "render",
+        "docker",
+        "matrices/toy.yaml",
+        "--image",
+        "img:1",
+    ]));
     let rendered: Vec<&str> = rendered
         .lines()
         .filter(|line| !line.starts_with('#'))
@@ -365,7 +366,7 @@ fn a_rendered_command_and_a_dry_run_agree() {
 }
 
 #[test]
-fn a_signal_removes_the_container_and_the_build_goes_on() {
+fn a_signal_removes_the_container_and_the_build_continues() {
     let stubborn = "[ ! -e ../../calm ] || { mkdir -p dist; cp \"$WHEELS\"/*.whl dist/; exit 0; }\n\
         trap '' TERM; echo $$ >pids; touch ready; while :; do sleep 0.05; done";
     let harbour = Harbour::new(stubborn, "");

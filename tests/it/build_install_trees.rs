@@ -191,8 +191,8 @@ impl Stand {
             "{}",
             String::from_utf8_lossy(&tar.stderr)
         );
-        let said = String::from_utf8(tar.stdout).unwrap();
-        let mut members: Vec<String> = said
+        let stdout = String::from_utf8(tar.stdout).unwrap();
+        let mut members: Vec<String> = stdout
             .lines()
             .filter(|line| !line.ends_with('/'))
             .map(str::to_owned)
@@ -341,7 +341,7 @@ fn aotriton_is_configured_installed_packed_and_placed() {
 }
 
 #[test]
-fn a_build_of_aotriton_that_is_killed_goes_on_where_it_was() {
+fn a_build_of_aotriton_that_is_killed_continues_where_it_was() {
     let stand = Stand::aotriton();
     std::fs::write(stand.project.path("hold"), "").unwrap();
     let mut build = stand.command(&["build", "--all", "--matrix", "m.yaml"]);
@@ -418,8 +418,8 @@ fn the_sources_of_each_version_are_configured_by_its_variable() {
             .join(format!("aotriton-{planned}-rocm7.14.0-gfx942"));
         let words = std::fs::read_to_string(job.join("cmake.words")).unwrap();
         assert!(words.lines().any(|found| found == word), "{word}: {words}");
-        let told = std::fs::read_to_string(job.join("facts/source_version")).unwrap();
-        assert_eq!(told, version.map(|number| number.to_string()).join("."));
+        let content = std::fs::read_to_string(job.join("facts/source_version")).unwrap();
+        assert_eq!(content, version.map(|number| number.to_string()).join("."));
     }
 }
 
@@ -556,7 +556,7 @@ fn a_checkout_gives_the_commit_and_the_tree() {
 
 /// The two variables came with 0.11 and 0.12; versions before are told neither.
 #[test]
-fn each_version_of_aotriton_is_told_what_it_asks_for() {
+fn each_version_of_aotriton_gets_what_it_needs() {
     for (planned, version, commit, tree) in [
         ("0.10", [0, 10, 0], false, false),
         ("0.11.2", [0, 11, 2], true, false),
@@ -616,14 +616,14 @@ fn a_cmake_that_is_too_old_for_aotriton_ends_the_build() {
 /// The steps and the options that Triton's wheel has in a recipe with these variables.
 fn triton_of(planned: &str, version: [u32; 3], vars: &str) -> (bool, bool) {
     let stand = Stand::of_aotriton(vars).of_version(planned, version);
-    let said = stand
+    let stdout = stand
         .project
         .run(&["render", "recipe", "m.yaml", "--engine", "local"])
         .exits(0)
         .stdout;
     (
-        said.contains("stage: triton-wheel\n"),
-        said.contains("${ROCK_FACT_triton_option}"),
+        stdout.contains("stage: triton-wheel\n"),
+        stdout.contains("${ROCK_FACT_triton_option}"),
     )
 }
 
@@ -650,7 +650,7 @@ fn triton_is_built_before_aotriton_since_0_12() {
 }
 
 #[test]
-fn a_wheel_of_triton_is_told_to_cmake_or_refused() {
+fn a_wheel_of_triton_is_passed_to_cmake_or_refused() {
     let stand = Stand::aotriton();
     stand.build(0, &[]);
     let option = format!(
@@ -669,18 +669,18 @@ fn a_wheel_of_triton_is_told_to_cmake_or_refused() {
         "{stderr}"
     );
     let refused = |stand: Stand| stand.project.run(&["check", "m.yaml"]).exits(1).stderr;
-    let told = refused(Stand::of_aotriton(
+    let output = refused(Stand::of_aotriton(
         "triton-wheel: triton.whl, images: \"off\"",
     ));
     assert!(
-        told.contains("has no effect without the kernels, which are all that Triton compiles"),
-        "{told}"
+        output.contains("has no effect without the kernels, which are all that Triton compiles"),
+        "{output}"
     );
-    let told =
+    let output =
         refused(Stand::of_aotriton("triton-wheel: triton.whl").of_version("0.10", [0, 10, 0]));
     assert!(
-        told.contains("AOTriton 0.10 builds Triton itself and cannot use a wheel"),
-        "{told}"
+        output.contains("AOTriton 0.10 builds Triton itself and cannot use a wheel"),
+        "{output}"
     );
 }
 
@@ -770,7 +770,7 @@ fn ck_is_installed_into_its_prefix_and_nowhere_else() {
 /// Nobody is asked for more rights; what keeps the tree from its prefix is said before
 /// anything is compiled.
 #[test]
-fn a_prefix_of_ck_that_cannot_be_written_is_told_before_the_build() {
+fn a_prefix_of_ck_that_cannot_be_written_is_reported_before_the_build() {
     let stand = Stand::new("ck", "ck-dir: sources, prefix: /proc/rocm");
     let (_, stderr) = stand.build(4, &[]);
     assert!(stderr.contains("stage `ck-prefix` failed"), "{stderr}");

@@ -20,13 +20,13 @@ fn a_build_leaves_the_wheel_its_digest_and_what_was_used() {
         stdout.ends_with(&format!("  {} bytes\n", wheel.len())),
         "{stdout}"
     );
-    for said in [
+    for text in [
         "[1/4] prepare\n",
         "[2/4] build: done after ",
         "used torch 1.13.1",
         "the log is .rock/",
     ] {
-        assert!(stderr.contains(said), "{said}: {stderr}");
+        assert!(stderr.contains(text), "{text}: {stderr}");
     }
     let record = toy.record();
     assert_eq!(
@@ -57,9 +57,9 @@ fn json_is_the_record_on_one_line() {
     let toy = Toy::building(TAKE);
     let (stdout, _) = toy.build(0, &["--format", "json"]);
     assert_eq!(stdout.lines().count(), 1);
-    let told: serde_json::Value =
+    let document: serde_json::Value =
         serde_json::from_str(&stdout.replace("[HERE]", toy.folder.to_str().unwrap())).unwrap();
-    assert_eq!(told, toy.record());
+    assert_eq!(document, toy.record());
 }
 
 #[test]
@@ -67,24 +67,24 @@ fn a_dry_run_prints_every_step_and_touches_nothing() {
     let toy = Toy::building(TAKE);
     let before = toy.project.files();
     let (stdout, _) = toy.build(0, &["--dry-run"]);
-    for said in [
+    for text in [
         "1/4 prepare",
         "bash -c 'echo preparing; echo prepare >>order'",
         "2/4 build",
         "4/4 smoke-test",
         WHEEL,
     ] {
-        assert!(stdout.contains(said), "{said}: {stdout}");
+        assert!(stdout.contains(text), "{text}: {stdout}");
     }
     assert_eq!(toy.project.files(), before);
     assert!(!toy.path(".rock").exists() && !toy.path("dist").exists());
 }
 
 #[test]
-fn a_failing_stage_is_told_with_all_that_helps() {
+fn a_failing_stage_is_reported_with_all_that_helps() {
     let toy = Toy::building("echo compiling; echo 'x.hip:3: error: no' >&2; exit 7");
     let (_, stderr) = toy.build(4, &[]);
-    let told = &stderr[stderr.find("error[").unwrap()..];
+    let output = &stderr[stderr.find("error[").unwrap()..];
     let expected = "\
 error[B050 step-failed]: stage `build` failed: exit status 7
  = note: the first error in its output is
@@ -96,7 +96,7 @@ error[B050 step-failed]: stage `build` failed: exit status 7
  = note: the complete log is in .rock/toy-1.0-rocm6.2-py3.11/logs/build.log
 help: fix the cause, then run `rock-matrix build toy-1.0-rocm6.2-py3.11 --recipes recipes --resume`
 ";
-    assert_eq!(told.trim_end(), expected.trim_end());
+    assert_eq!(output.trim_end(), expected.trim_end());
     assert!(
         toy.text("logs/build.log").contains("x.hip:3: error: no"),
         "the log is kept"
@@ -195,7 +195,7 @@ fn a_stage_that_the_cap_cuts_ends_with_its_children() {
 }
 
 #[test]
-fn a_capped_build_exits_with_124_and_goes_on() {
+fn a_capped_build_exits_with_124_and_continues() {
     let toy = Toy::building(TAKE);
     let _ = toy.build(124, &["--cap", "5", "--started-at", &seconds_ago(600)]);
     assert_eq!(toy.text("order"), "");
@@ -237,7 +237,7 @@ fn a_second_build_of_the_same_job_is_refused_while_the_first_runs() {
 }
 
 #[test]
-fn an_output_folder_that_cannot_be_written_is_told_before_hours_are_spent() {
+fn an_output_folder_that_cannot_be_written_is_reported_before_hours_are_spent() {
     let toy = Toy::building(TAKE);
     toy.write("file", b"");
     let (_, stderr) = toy.build(3, &["--out", "file/dist"]);
@@ -454,9 +454,9 @@ fn cleaning_wholly_removes_the_jobs_folder_only_and_says_how_much() {
 }
 
 #[test]
-fn a_failure_that_is_known_by_its_words_is_told_with_what_helps() {
-    let said = "echo 'FAILED: aotriton_v2.dir/flash.o'; echo 'ccache clang++ flash.cc: Invalid argument'; exit 1";
-    let (_, stderr) = Toy::building(said).build(4, &[]);
+fn a_failure_that_is_known_by_its_words_is_reported_with_what_helps() {
+    let output = "echo 'FAILED: aotriton_v2.dir/flash.o'; echo 'ccache clang++ flash.cc: Invalid argument'; exit 1";
+    let (_, stderr) = Toy::building(output).build(4, &[]);
     assert!(
         stderr.contains(
             "known problem: AOTriton's build fails like this if the compiler is called through \
@@ -472,7 +472,7 @@ fn a_failure_that_is_known_by_its_words_is_told_with_what_helps() {
 }
 
 #[test]
-fn a_build_whose_program_was_killed_goes_on_at_the_stage_it_was_in() {
+fn a_build_whose_program_was_killed_continues_at_the_stage_it_was_in() {
     for (stage, before) in [("prepare", ""), ("build", "prepare\n")] {
         let hold = |name: &str| {
             format!(
@@ -626,7 +626,7 @@ fn a_wheel_is_verified_before_a_label_makes_its_record_anew() {
 }
 
 #[test]
-fn what_a_build_took_is_measured_always_and_stands_in_the_summary() {
+fn measurements_of_a_build_are_in_the_summary() {
     let toy = Toy::building(TAKE).two_pythons();
     let summary = toy.path("summary.md");
     std::fs::write(&summary, "# A summary\n\n").unwrap();
@@ -779,7 +779,7 @@ fn a_label_that_the_build_cannot_set_is_set_afterwards() {
 }
 
 #[test]
-fn facts_are_asked_of_this_machine_and_can_be_given() {
+fn facts_are_detected_on_this_machine_and_can_be_given() {
     let asks = |command: &str| {
         let facts = format!("facts:\n  answer: {{command: [{command}]}}\nsteps:");
         let toy = Toy::building(&format!("echo '{{{{ answer }}}}' >answer; {TAKE}"));
@@ -804,7 +804,7 @@ fn facts_are_asked_of_this_machine_and_can_be_given() {
 }
 
 #[test]
-fn a_damaged_record_is_told_and_the_build_begins_anew() {
+fn a_damaged_record_is_reported_and_the_build_begins_again() {
     let toy = Toy::building(TAKE);
     toy.write(&format!(".rock/{JOB}/build.json"), b"{");
     let (_, stderr) = toy.build(0, &["--continue", "auto"]);
@@ -855,7 +855,7 @@ fn a_step_runs_again_when_one_of_its_inputs_changed() {
 
 /// What an earlier build left is not thrown away without a word.
 #[test]
-fn a_build_that_begins_anew_says_from_which_points_it_could_go_on() {
+fn a_build_that_begins_again_says_from_which_points_it_could_continue() {
     let toy = Toy::with_recipe("echo build >>order; exit 1", "").recipe(
         "collect:",
         "  - stage: pack\n    argv: [bash, -c, \"true\"]\npoints: {first: [prepare], wheel: [build], last: [pack]}\ncollect:",
@@ -863,10 +863,10 @@ fn a_build_that_begins_anew_says_from_which_points_it_could_go_on() {
     let toy = toy.recipe("echo prepare >>order\"]", "echo prepare >>order; mkdir -p src/toy dist; touch dist/one.whl\"]\n    outputs: {wheel: {glob: 'dist/*.whl'}}");
     let (_, stderr) = toy.build(4, &[]);
     assert!(!stderr.contains("--resume=wheel"), "{stderr}");
-    let said = "an earlier build of this job can be resumed; add one of these options:\n  \
+    let output = "an earlier build of this job can be resumed; add one of these options:\n  \
                 --resume=wheel      `prepare` is done: src/toy, dist/one.whl\n";
     let (_, stderr) = toy.build(0, &["--dry-run"]);
-    assert_eq!(stderr, said);
+    assert_eq!(stderr, output);
     let (stdout, _) = toy.build(0, &["--dry-run", "--continue", "wheel"]);
     assert!(
         stdout.contains("   1/5 prepare  skipped\n   2/5 build\n"),
@@ -875,7 +875,7 @@ fn a_build_that_begins_anew_says_from_which_points_it_could_go_on() {
     toy.build(4, &["--continue", "wheel"]);
     assert_eq!(toy.text("order"), "prepare\nbuild\nbuild\n");
     let (_, stderr) = toy.build(4, &[]);
-    assert!(stderr.starts_with(said), "{stderr}");
+    assert!(stderr.starts_with(output), "{stderr}");
     assert_eq!(
         toy.text("order"),
         "prepare\nbuild\n",

@@ -73,7 +73,7 @@ fn carry_out_in(folder: &Path, project: &Project, text: &str) -> (Vec<i32>, Stri
         ("LIST".into(), "C:/old".into()),
         ("GONE".into(), "here".into()),
     ];
-    let (mut codes, mut told) = (Vec::new(), String::new());
+    let (mut codes, mut content) = (Vec::new(), String::new());
     let mut of_step: Vec<(String, String)> = Vec::new();
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
@@ -134,17 +134,17 @@ fn carry_out_in(folder: &Path, project: &Project, text: &str) -> (Vec<i32>, Stri
                 };
             }
             let output = command.output().unwrap();
-            let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+            let messages = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
             codes.push(output.status.code().unwrap());
             of_step.clear();
-            told += &said;
+            content += &messages;
             if !output.status.success() {
                 let after = lines
                     .by_ref()
                     .find(|line| line.contains(" goto ") || line.contains(" exit "))
                     .unwrap();
                 let Some((_, label)) = after.split_once(" goto ") else {
-                    return (codes, told);
+                    return (codes, content);
                 };
                 let _ = lines
                     .by_ref()
@@ -152,7 +152,7 @@ fn carry_out_in(folder: &Path, project: &Project, text: &str) -> (Vec<i32>, Stri
             }
         }
     }
-    (codes, told)
+    (codes, content)
 }
 
 /// On Windows
@@ -164,14 +164,14 @@ fn a_windows_script_gives_each_step_its_words_and_variables_as_they_are() {
         text.replace("\r\n", "").find('\n').is_none() && text.starts_with("@echo off\r\n"),
         "lines end as cmd wants"
     );
-    let (codes, said) = carry_out(&project, &text.replace("\r\n", "\n"));
+    let (codes, output) = carry_out(&project, &text.replace("\r\n", "\n"));
     assert_eq!(
         codes,
         [0, 0, 0, 0, 9, 0],
-        "files of words, a look, facts, and three stages: {said}"
+        "files of words, a look, facts, and three stages: {output}"
     );
-    let told: Value = serde_json::from_str(&project.read("job/out/told.json")).unwrap();
-    let said = "C:/r (x86)&b";
+    let document: Value = serde_json::from_str(&project.read("job/out/told.json")).unwrap();
+    let output = "C:/r (x86)&b";
     let words = json!([
         "a \"b\" c\\",
         "100% of %PATH% & x | y ^ z! <q>",
@@ -179,19 +179,19 @@ fn a_windows_script_gives_each_step_its_words_and_variables_as_they_are() {
         "ü ’",
         "C:\\x\\",
         "@at",
-        said,
-        format!("in {said} \"q\"")
+        output,
+        format!("in {output} \"q\"")
     ]);
-    assert_eq!(told[0], words, "a fact without an answer is no word");
-    let list = format!("{said}/bin;C:/old");
+    assert_eq!(document[0], words, "a fact without an answer is no word");
+    let list = format!("{output}/bin;C:/old");
     assert_eq!(
-        told[1],
+        document[1],
         json!([
-            format!("50% {said}; it's & x"),
+            format!("50% {output}; it's & x"),
             null,
             list,
             "-O2",
-            format!("-I{said}"),
+            format!("-I{output}"),
             null,
             "3"
         ])
@@ -232,14 +232,14 @@ fn what_is_to_run_at_the_end_of_a_windows_script_runs_after_a_failure_too() {
 fn a_windows_script_looks_for_what_it_copies_before_its_first_stage() {
     let project = project("vars: {tree: \"no such (x86) & b\"}\n");
     let text = script(&project, &["--shell", "cmd"]).replace("\r\n", "\n");
-    let (codes, said) = carry_out(&project, &text);
-    assert_eq!(codes, [0, 1], "{said}");
+    let (codes, content) = carry_out(&project, &text);
+    assert_eq!(codes, [0, 1], "{content}");
     let path = project.path("no such (x86) & b").display().to_string();
     assert!(
-        said.ends_with(&format!(
+        content.ends_with(&format!(
             "== the source tree is to come from {path}, which is not there\n"
         )),
-        "{said}"
+        "{content}"
     );
     assert!(text.contains("if defined ROCK_FROM goto looked\n"));
     let look = "    & $python words/run.py --look @('20', 'the command lines of the build grow \
@@ -254,20 +254,20 @@ fn a_windows_script_tells_of_a_folder_that_is_too_long_for_command_lines() {
     let project = project("");
     let text = script(&project, &["--shell", "cmd"]).replace("\r\n", "\n");
     let folder = project.path("a folder that is long");
-    let (_, said) = carry_out_in(&folder, &project, &text);
+    let (_, content) = carry_out_in(&folder, &project, &text);
     let (folder, length) = (
         folder.display(),
         folder.display().to_string().chars().count(),
     );
     assert!(
-        said.contains(&format!(
+        content.contains(&format!(
             "== warning: {folder} has {length} characters, more than 20: the command lines "
         )),
-        "{said}"
+        "{content}"
     );
     assert!(
-        said.contains("== ROCK_FOLDER names a shorter folder\n"),
-        "{said}"
+        content.contains("== ROCK_FOLDER names a shorter folder\n"),
+        "{content}"
     );
 }
 
@@ -326,15 +326,15 @@ fn powershell_is_the_shell_of_a_windows_job_and_keeps_what_a_step_sets_to_it() {
 #[test]
 fn what_a_job_of_windows_has_not_is_refused_with_what_to_do() {
     let refused = |arguments: &[&str], message: &str, help: &str| {
-        let told = project("")
+        let stderr = project("")
             .run(&[&["--recipes", "recipes"], arguments].concat())
             .exits(1)
             .stderr;
         assert!(
-            told.starts_with("error[B007 windows-job]: ")
-                && told.contains(message)
-                && told.contains(help),
-            "{told}"
+            stderr.starts_with("error[B007 windows-job]: ")
+                && stderr.contains(message)
+                && stderr.contains(help),
+            "{stderr}"
         );
     };
     refused(
@@ -363,7 +363,7 @@ fn what_a_job_of_windows_has_not_is_refused_with_what_to_do() {
             .read("m.yaml")
             .replace("platform: windows\nrunner: windows-2022\n", ""),
     );
-    let told = linux
+    let stderr = linux
         .run(&[
             "--recipes",
             "recipes",
@@ -375,7 +375,7 @@ fn what_a_job_of_windows_has_not_is_refused_with_what_to_do() {
         ])
         .exits(1)
         .stderr;
-    assert!(told.contains("is for Linux\n"), "{told}");
+    assert!(stderr.contains("is for Linux\n"), "{stderr}");
     let _ = linux
         .run(&[
             "--recipes",
@@ -398,7 +398,7 @@ fn a_value_that_cmd_cannot_be_given_is_refused_and_powershell_takes_it() {
         );
         project("").file("recipes/tiny.yaml", &recipe)
     };
-    let told = quoted()
+    let stderr = quoted()
         .run(&[
             "--recipes",
             "recipes",
@@ -411,10 +411,13 @@ fn a_value_that_cmd_cannot_be_given_is_refused_and_powershell_takes_it() {
         .exits(1)
         .stderr;
     assert!(
-        told.contains("error[H026 unwritable-variable]: ")
-            && told.contains("`QUOTED` contains a quotation mark"),
-        "{told}"
+        stderr.contains("error[H026 unwritable-variable]: ")
+            && stderr.contains("`QUOTED` contains a quotation mark"),
+        "{stderr}"
     );
-    assert!(told.contains("help: use `--shell powershell`"), "{told}");
+    assert!(
+        stderr.contains("help: use `--shell powershell`"),
+        "{stderr}"
+    );
     assert!(script(&quoted(), &[]).contains("$env:QUOTED = '-DX=\"a b\"'"));
 }

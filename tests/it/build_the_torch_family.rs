@@ -52,10 +52,10 @@ fn python(family: &Family, program: &str) -> String {
 #[test]
 fn torch_and_what_belongs_to_it_are_built_by_one_job() {
     let family = Family::new();
-    let house = family.path("house").display().to_string();
+    let wheelhouse = family.path("wheelhouse").display().to_string();
     family.matrix(
         "torch",
-        &format!("rocm-find-links: {house}"),
+        &format!("rocm-find-links: {wheelhouse}"),
         "gfx: [gfx942, gfx1151]\n",
     );
     let (stdout, stderr) = family.build(0, &[]);
@@ -278,7 +278,7 @@ LD_LIBRARY_PATH=[SDK]/lib/rocm_sysdeps/lib:/outer/lib
 
 /// How a build is called goes by what the tree has.
 #[test]
-fn a_build_by_scikit_build_core_is_told_to_take_the_file_that_git_ignores() {
+fn a_build_by_scikit_build_core_takes_the_file_that_git_ignores() {
     let family = Family::with_sdk();
     family.matrix("torch", ALONE, "");
     let pyproject = |text: &str| family.write("trees/torch/pyproject.toml", text);
@@ -452,7 +452,7 @@ fn vision(family: &Family, vars: &str, more: &str) {
 /// The targets that are named go before those of the caller, and those before the SDK's;
 /// however they are separated, CMake gets a list.
 #[test]
-fn targets_are_told_to_cmake_as_a_list_whoever_names_them() {
+fn targets_are_passed_to_cmake_as_a_list_whoever_names_them() {
     let family = Family::with_sdk();
     family.write("trees/torchvision/trouble", "none");
     let targets = |named: &str, caller: &str, sdk: &str| {
@@ -463,8 +463,8 @@ fn targets_are_told_to_cmake_as_a_list_whoever_names_them() {
         family.ended(4, output);
         family.called("torchvision").env["PYTORCH_ROCM_ARCH"].clone()
     };
-    for said in ["gfx942 gfx1151", "gfx942,gfx1151", "gfx942;gfx1151, gfx942"] {
-        assert_eq!(targets("caller", "", said), "gfx942;gfx1151");
+    for content in ["gfx942 gfx1151", "gfx942,gfx1151", "gfx942;gfx1151, gfx942"] {
+        assert_eq!(targets("caller", "", content), "gfx942;gfx1151");
     }
     assert_eq!(
         targets("caller", "gfx942, gfx1151", "gfx90a"),
@@ -480,10 +480,10 @@ fn targets_are_told_to_cmake_as_a_list_whoever_names_them() {
         "those of the matrix file"
     );
     family.matrix("torch", &format!("{ALONE}, rocm-arch: caller"), "");
-    let (_, told) = family.build(1, &[]);
+    let (_, text) = family.build(1, &[]);
     assert!(
-        told.contains("error[B003 refused-by-recipe]: no gfx targets are set"),
-        "{told}"
+        text.contains("error[B003 refused-by-recipe]: no gfx targets are set"),
+        "{text}"
     );
 }
 
@@ -532,12 +532,12 @@ fn a_label_beside_that_of_the_plan_is_refused_before_anything_runs() {
         ("version-suffix: +rocm.own", "version-suffix"),
     ] {
         vision(&family, &format!(", {vars}"), "");
-        let (_, told) = family.build(1, &[]);
+        let (_, text) = family.build(1, &[]);
         let expected =
             format!("the plan expects the label `rocm7.14.0`, and `{what}` makes another");
         assert!(
-            told.contains(&expected) && told.contains("set `rocm-sdk-version: \"==7.14.0\"`"),
-            "{told}"
+            text.contains(&expected) && text.contains("set `rocm-sdk-version: \"==7.14.0\"`"),
+            "{text}"
         );
     }
     for same in ["version-suffix: +rocm7.14.0", "release-type: dev"] {
@@ -601,12 +601,12 @@ fn cache(family: &Family, name: &str) {
   --print-stats) printf 'cache_miss\\t3\\ndirect_cache_hit\\t10\\npreprocessed_cache_hit\\t2\\nstats_updated_timestamp\\t0\\n' ;;
   *json) echo '{\"stats\": {\"cache_hits\": {\"counts\": {\"C/C++\": 4, \"HIP\": 1}}, \"cache_misses\": {\"counts\": {}}}}' ;;
 esac";
-    let asked = family.path("asked");
+    let path = family.path("asked");
     family.write(
         &format!("bin/{name}"),
         format!(
             "#!/bin/sh\necho \"$0 $*\" >>'{}'\n{counts}\n",
-            asked.display()
+            path.display()
         ),
     );
     std::fs::set_permissions(
@@ -627,10 +627,10 @@ fn cached(family: &Family, code: i32, more: &[(&str, &str)]) -> String {
     family.ended(code, build.output().unwrap()).1
 }
 
-fn asked(family: &Family) -> String {
-    let asked = std::fs::read_to_string(family.path("asked")).unwrap_or_default();
+fn cache_requests(family: &Family) -> String {
+    let text = std::fs::read_to_string(family.path("asked")).unwrap_or_default();
     let _ = std::fs::remove_file(family.path("asked"));
-    asked.replace(family.project.root().to_str().unwrap(), "[HERE]")
+    text.replace(family.project.root().to_str().unwrap(), "[HERE]")
 }
 
 const LAUNCHERS: [&str; 3] = [
@@ -646,11 +646,11 @@ fn a_compiler_cache_is_counted_from_its_beginning_to_the_end_even_of_a_failure()
     let family = Family::with_sdk();
     cache(&family, "ccache");
     vision(&family, ", compiler-cache: ccache", "");
-    let told = cached(&family, 0, &[]);
-    assert!(told.contains("\nccache: 12 hits, 3 misses\n"), "{told}");
+    let output = cached(&family, 0, &[]);
+    assert!(output.contains("\nccache: 12 hits, 3 misses\n"), "{output}");
     let here = "[HERE]/bin/ccache";
     assert_eq!(
-        asked(&family),
+        cache_requests(&family),
         format!("{here} --zero-stats\n{here} --show-stats\n{here} --print-stats\n")
     );
     let record: serde_json::Value =
@@ -669,20 +669,20 @@ fn a_compiler_cache_is_counted_from_its_beginning_to_the_end_even_of_a_failure()
     cache(&family, "../home/.cargo/bin/sccache");
     family.write("trees/torchvision/trouble", "none");
     vision(&family, ", compiler-cache: sccache", "");
-    let told = cached(&family, 4, &[]);
+    let output = cached(&family, 4, &[]);
     let here = "[HERE]/home/.cargo/bin/sccache";
     assert_eq!(
-        asked(&family),
+        cache_requests(&family),
         format!(
             "{here} --start-server\n{here} --zero-stats\n{here} --show-stats\n{here} --show-stats --stats-format json\n"
         )
     );
     assert!(
-        told.contains("error[B053 output-missing]: stage `vision`"),
-        "{told}"
+        output.contains("error[B053 output-missing]: stage `vision`"),
+        "{output}"
     );
-    assert!(told.contains("] cache-end: done after "), "{told}");
-    assert!(told.contains("\nsccache: 5 hits, 0 misses\n"), "{told}");
+    assert!(output.contains("] cache-end: done after "), "{output}");
+    assert!(output.contains("\nsccache: 5 hits, 0 misses\n"), "{output}");
     assert_eq!(
         family.called("torchvision").variables(&LAUNCHERS),
         format!(
@@ -710,7 +710,7 @@ fn a_rendered_script_makes_the_wheel_that_build_makes() {
     vision(&family, ", compiler-cache: ccache", "");
     cached(&family, 0, &[]);
     let (name, built) = family.wheels().pop_first().unwrap();
-    asked(&family);
+    cache_requests(&family);
     let render = family
         .project
         .command(&["render", "script", "m.yaml", "--engine", "local"])
@@ -734,7 +734,7 @@ fn a_rendered_script_makes_the_wheel_that_build_makes() {
         std::fs::read(family.path(&format!("by-script/dist/torchvision/{name}"))).unwrap() == built
     );
     let counted = "[HERE]/bin/ccache --zero-stats\n[HERE]/bin/ccache --show-stats\n[HERE]/bin/ccache --print-stats\n";
-    assert_eq!(asked(&family), counted);
+    assert_eq!(cache_requests(&family), counted);
     family.write("trees/torchvision/trouble", "none");
     let (stdout, stderr) = family.ended(1, script());
     assert!(
@@ -742,27 +742,27 @@ fn a_rendered_script_makes_the_wheel_that_build_makes() {
         "{stderr}"
     );
     assert!(stdout.ends_with("== cache-end\n"), "{stdout}");
-    assert_eq!(asked(&family), counted);
+    assert_eq!(cache_requests(&family), counted);
 }
 
 /// A cache that is not there is told before anything runs.
 #[test]
-fn a_compiler_cache_that_is_not_there_is_told_before_anything_runs() {
+fn a_compiler_cache_that_is_not_there_is_reported_before_anything_runs() {
     let family = Family::with_sdk();
     for name in ["ccache", "sccache"] {
         vision(&family, &format!(", compiler-cache: {name}"), "");
-        let told = cached(&family, 1, &[]);
+        let output = cached(&family, 1, &[]);
         assert!(
-            told.contains(&format!(
+            output.contains(&format!(
                 "error[B003 refused-by-recipe]: `compiler-cache: {name}` is set, but none of these exists: {name}"
             )),
-            "{told}"
+            "{output}"
         );
         assert!(
-            told.contains(&format!(
+            output.contains(&format!(
                 "help: install {name}, or set `compiler-cache: none`"
             )),
-            "{told}"
+            "{output}"
         );
         assert!(!family.path(".rock").exists());
     }
@@ -787,14 +787,14 @@ fn a_run_for_a_fork_goes_without_sccache_and_with_ccache() {
     };
     let launcher = |vars: &str, run: &str| {
         vision(&family, vars, "");
-        let told = cached(
+        let output = cached(
             &family,
             4,
             &[("GITHUB_REPOSITORY", run), ("GITHUB_EVENT_PATH", &event)],
         );
-        let left_out = told.contains("] cache-left-out");
+        let left_out = output.contains("] cache-left-out");
         let launcher = family.called("torchvision").variables(&LAUNCHERS[..1]);
-        assert_eq!(left_out, launcher.contains("(not set)"), "{told}");
+        assert_eq!(left_out, launcher.contains("(not set)"), "{output}");
         !left_out
     };
     of("fork/wheels");
@@ -824,7 +824,7 @@ fn the_sdk_comes_by_each_of_the_four_ways() {
             .command(&["build", "--all", "--dry-run"])
             .output()
             .unwrap();
-        let said = family.ended(0, output).0;
+        let text = family.ended(0, output).0;
         let python = family
             .path("venv/bin/python")
             .display()
@@ -832,7 +832,7 @@ fn the_sdk_comes_by_each_of_the_four_ways() {
             .replace(family.project.root().to_str().unwrap(), "[HERE]");
         let python = format!("{python} ");
         let of_python = |line: &&str| line.starts_with(&python) && !line.contains(" -c ");
-        let commands = said
+        let commands = text
             .lines()
             .map(str::trim)
             .filter(|line| of_python(line) || line.starts_with("rock-matrix sdk "));
@@ -884,7 +884,7 @@ fn the_sdk_comes_by_each_of_the_four_ways() {
         assert_eq!(of(stages(&vars)), [build(shown), installed.clone()]);
     }
     // The last one for real: pip finds nothing of it but what was made of the artifacts.
-    for entry in std::fs::read_dir(family.path("house")).unwrap() {
+    for entry in std::fs::read_dir(family.path("wheelhouse")).unwrap() {
         let path = entry.unwrap().path();
         if path
             .file_name()

@@ -38,7 +38,7 @@ fn cancelled(signal: Signal, times: &Times, grace: &str, code: i32) -> (Toy, Str
 }
 
 #[test]
-fn ctrl_c_ends_everything_with_130_and_the_build_goes_on() {
+fn ctrl_c_ends_everything_with_130_and_the_build_continues() {
     let (toy, stderr) = cancelled(Signal::INT, &Times::Once, "0", 130);
     assert!(
         stderr.contains("warning[B056 build-stopped]: SIGINT stopped the build in stage `build`"),

@@ -62,7 +62,7 @@ fn checked(wheel: &Wheel, more: &[&str]) -> Vec<(String, String)> {
 }
 
 #[track_caller]
-fn is_told(wheel: &Wheel, more: &[&str], code: &str, severity: &str) {
+fn assert_finding(wheel: &Wheel, more: &[&str], code: &str, severity: &str) {
     let found = checked(wheel, more);
     assert!(
         found.contains(&(code.to_owned(), severity.to_owned())),
@@ -89,13 +89,13 @@ fn a_claim_is_held_against_all_that_its_systems_lack() {
         &claims(&extension().assembly(X86_64_V3)),
         &named(NAME, &extension().assembly(X86_64_V3)),
     );
-    is_told(
+    assert_finding(
         &claims(&extension().linked("libz.so.1").undefined("_tr_init")),
         &[],
         "R101",
         "error",
     );
-    is_told(
+    assert_finding(
         &claims(&extension().undefined("__cxa_thread_atexit_impl")),
         &[],
         "R101",
@@ -124,7 +124,7 @@ fn a_library_that_no_system_of_the_claim_has_must_come_along_unless_another_pack
         "demo.libs/libother.so.1",
         Library::new().soname("libother.so.1").build(),
     );
-    is_told(&own, &[], "R105", "error");
+    assert_finding(&own, &[], "R105", "error");
     let found = named(
         MANY,
         &extension()
@@ -150,11 +150,11 @@ fn a_plugin_that_needs_a_python_module_of_its_wheel_is_a_note() {
     let module = || extension().soname("libdemo.so");
     let wheel =
         named(MANY, &module()).executable("demo/plugins/libplugin.so", plugin("libdemo.so"));
-    is_told(&wheel, &[], "R105", "note");
+    assert_finding(&wheel, &[], "R105", "note");
     // Without this SONAME the loader does not know that it is the same library.
     let unnamed =
         named(MANY, &extension()).executable("demo/plugins/libplugin.so", plugin("libdemo.so"));
-    is_told(&unnamed, &[], "R105", "error");
+    assert_finding(&unnamed, &[], "R105", "error");
     let imported = named(MANY, &module()).executable(
         "demo/_other.cpython-312-x86_64-linux-gnu.so",
         Library::extension("_other")
@@ -162,7 +162,7 @@ fn a_plugin_that_needs_a_python_module_of_its_wheel_is_a_note() {
             .linked(LIBC)
             .build(),
     );
-    is_told(&imported, &[], "R105", "error");
+    assert_finding(&imported, &[], "R105", "error");
 }
 
 #[test]
@@ -170,15 +170,15 @@ fn libraries_for_another_processor_or_c_library_than_the_name_are_errors_where_n
     let mut other = extension().build();
     other[18] = 183;
     let alone = Wheel::named(MANY).executable("demo/_demo.so", other.clone());
-    is_told(&alone, &[], "E003", "error");
-    is_told(
+    assert_finding(&alone, &[], "E003", "error");
+    assert_finding(
         &named(MANY, &extension()).executable("demo/arm.so", other),
         &[],
         "E003",
         "warning",
     );
     let musl = Library::extension("_demo").needs("libc.musl-x86_64.so.1", &[]);
-    is_told(&named(MANY, &musl), &[], "E004", "error");
+    assert_finding(&named(MANY, &musl), &[], "E004", "error");
     let shown = Project::new()
         .bytes(MANY, &alone.bytes())
         .run(&["wheel", "show", MANY])
@@ -192,8 +192,8 @@ fn libraries_for_another_processor_or_c_library_than_the_name_are_errors_where_n
 #[test]
 fn an_extension_that_needs_libpython_is_a_warning_and_under_a_claim_an_error() {
     let linked = extension().linked("libpython3.12.so.1.0");
-    is_told(&named(NAME, &linked), &[], "E006", "warning");
-    is_told(&named(MANY, &linked), &[], "E006", "error");
+    assert_finding(&named(NAME, &linked), &[], "E006", "warning");
+    assert_finding(&named(MANY, &linked), &[], "E006", "error");
     appears("E006", &named(NAME, &linked), &named(NAME, &extension()));
 }
 
@@ -208,7 +208,7 @@ fn expectations_hold_for_code_outside_of_bundles() {
         bundle::kpack(&["gfx90a"], &["demo"]),
     );
     for wheel in [&objects, &data, &archive] {
-        is_told(wheel, &["--expect", "gfx942"], "R120", "error");
+        assert_finding(wheel, &["--expect", "gfx942"], "R120", "error");
     }
     assert_eq!(checked(&objects, &["--expect", "gfx90a,gfx1100"]), []);
     assert_eq!(checked(&data, &["--expect", "gfx90a"]), []);
@@ -226,7 +226,7 @@ fn expectations_hold_for_code_outside_of_bundles() {
     let one = Wheel::named(NAME)
         .executable("demo/_demo.so", library())
         .file("demo/k.hsaco", bundle::code_object(0x3f, 2, 256));
-    is_told(&one, &["--expect", "gfx90a,gfx942"], "R120", "error");
+    assert_finding(&one, &["--expect", "gfx90a,gfx942"], "R120", "error");
 }
 
 #[test]
@@ -331,7 +331,7 @@ fn every_part_of_a_label_is_held_against_the_contents() {
 
 /// A label with gfx targets of a wheel that holds no code for any GPU.
 #[test]
-fn a_gfx_target_in_the_label_of_a_wheel_without_code_is_told() {
+fn a_gfx_target_in_the_label_of_a_wheel_without_code_is_reported() {
     let hip = || extension().needs("libamdhip64.so.6", &[]).build();
     let of_label = |label: &str| labelled(label, hip());
     let warning = [("R125".to_owned(), "warning".to_owned())];
@@ -374,16 +374,16 @@ fn a_gfx_target_in_the_label_is_not_questioned_where_code_was_not_searched_for()
 }
 
 #[test]
-fn a_label_that_cannot_be_read_is_told() {
+fn a_label_that_cannot_be_read_is_reported() {
     let hip = || extension().needs("libamdhip64.so.6", &[]).build();
     appears(
         "R128",
         &labelled("pt211rocm62", hip()),
         &labelled("rocm62torch2.11", hip()),
     );
-    is_told(&labelled("pt211rocm62", hip()), &[], "R128", "warning");
-    is_told(&labelled("cpu", hip()), &[], "R128", "note");
-    is_told(&labelled("rocm62torch2.5own", hip()), &[], "R128", "note");
+    assert_finding(&labelled("pt211rocm62", hip()), &[], "R128", "warning");
+    assert_finding(&labelled("cpu", hip()), &[], "R128", "note");
+    assert_finding(&labelled("rocm62torch2.5own", hip()), &[], "R128", "note");
 }
 
 #[test]
@@ -482,8 +482,8 @@ fn a_tag_that_no_installer_knows_is_refused_unless_it_is_meant() {
         ];
         project.run(&words.concat())
     };
-    let told = retag(NAME, "manylinux_2_28", &[]).exits(1).stderr;
-    insta::assert_snapshot!(told, @r"
+    let output = retag(NAME, "manylinux_2_28", &[]).exits(1).stderr;
+    insta::assert_snapshot!(output, @r"
     error[R160 unknown-platform-tag]: `manylinux_2_28` is not a platform that installers know
     --> demo-1.0-cp312-cp312-manylinux_2_28.whl
      = note: use `--allow R160` if this is intended
@@ -502,13 +502,13 @@ fn a_tag_that_no_installer_knows_is_refused_unless_it_is_meant() {
         ),
         (pure, "linux", "add the architecture: `linux_x86_64`"),
     ] {
-        let told = retag(wheel, tag, &[]).exits(1).stderr;
+        let output = retag(wheel, tag, &[]).exits(1).stderr;
         assert!(
-            told.starts_with("error[R160 ") && told.contains(help),
-            "{tag}: {told}"
+            output.starts_with("error[R160 ") && output.contains(help),
+            "{tag}: {output}"
         );
     }
-    let told = project.said(&[
+    let output = project.stderr_of(&[
         "wheel",
         "retag",
         pure,
@@ -518,8 +518,8 @@ fn a_tag_that_no_installer_knows_is_refused_unless_it_is_meant() {
         "out",
     ]);
     assert!(
-        told.contains("error[R160 ") && told.contains("such as `linux_x86_64`"),
-        "{told}"
+        output.contains("error[R160 ") && output.contains("such as `linux_x86_64`"),
+        "{output}"
     );
     assert!(!project.has("out"));
     retag(NAME, "manylinux_2_28", &["--allow", "R160"]).exits(0);
@@ -539,10 +539,10 @@ fn a_check_finds_all_that_verifying_finds() {
         .edit("RECORD", |text| text.replacen("sha256=", "sha256=A", 1));
     let project = Project::new().bytes(name, &wheel.bytes());
     for command in ["verify", "check"] {
-        let told = project.run(&["wheel", command, name]).exits(1).stderr;
+        let stderr = project.run(&["wheel", command, name]).exits(1).stderr;
         assert!(
-            told.contains("[W016 ") && told.contains("[W022 "),
-            "{command}: {told}"
+            stderr.contains("[W016 ") && stderr.contains("[W022 "),
+            "{command}: {stderr}"
         );
     }
 }
@@ -561,7 +561,7 @@ fn a_code_that_does_not_exist_cannot_be_allowed() {
 }
 
 #[test]
-fn an_extension_without_a_label_is_told_which_torch_it_fits() {
+fn the_torch_that_an_extension_without_a_label_fits_is_reported() {
     let wheel = named(NAME, &extension().needs("libc10.so", &[]).undefined(TORCH));
     let project = Project::new().bytes(NAME, &wheel.bytes());
     let shown = project
@@ -637,11 +637,11 @@ fn what_a_check_tells_programs_has_the_keys_and_values_of_what_is_shown() {
 fn a_pinned_torch_without_a_label_is_a_warning() {
     let requires = |requirement: &str| named(NAME, &extension()).requires(requirement);
     appears("W052", &requires("torch==2.5.1"), &requires("torch>=2.5"));
-    is_told(&requires("torch==2.5.1"), &[], "W052", "warning");
+    assert_finding(&requires("torch==2.5.1"), &[], "W052", "warning");
 }
 
 #[test]
-fn one_fact_about_purelib_is_told_once_and_files_in_data_are_where_they_say() {
+fn one_fact_about_purelib_is_reported_once_and_files_in_data_are_where_they_say() {
     let says_true = |wheel: Wheel| {
         wheel.edit("WHEEL", |text| {
             text.replace("Purelib: false", "Purelib: true")
@@ -670,13 +670,13 @@ fn one_fact_about_purelib_is_told_once_and_files_in_data_are_where_they_say() {
 #[test]
 fn a_cut_off_data_file_is_a_remark_and_a_cut_off_library_a_fault() {
     let cut = || b"\x7fELF\x02\x01\x01 and no more".to_vec();
-    is_told(
+    assert_finding(
         &named(NAME, &extension()).file("demo/tests/data.bin", cut()),
         &[],
         "E001",
         "note",
     );
-    is_told(
+    assert_finding(
         &named(NAME, &extension()).file("demo/libx.so.1", cut()),
         &[],
         "E001",
@@ -688,7 +688,7 @@ fn a_cut_off_data_file_is_a_remark_and_a_cut_off_library_a_fault() {
         .run(&["wheel", "repair", NAME])
         .exits(0);
     let bare = named(NAME, &Library::extension("_demo"));
-    is_told(&bare, &[], "E005", "warning");
+    assert_finding(&bare, &[], "E005", "warning");
     Project::new()
         .bytes(NAME, &bare.bytes())
         .run(&["wheel", "repair", NAME])
@@ -749,7 +749,7 @@ fn launchers_for_windows_do_not_bind_a_wheel_to_a_platform_and_code_for_gpus_in_
 }
 
 #[test]
-fn libraries_of_another_release_than_the_label_are_told_beside_those_of_its_own() {
+fn libraries_of_another_release_than_the_label_are_reported_beside_those_of_its_own() {
     let needs = |one: &str, other: &str| extension().needs(one, &[]).needs(other, &[]).build();
     let mixed = || needs("libamdhip64.so.6", "librocblas.so.5");
     appears(
@@ -806,16 +806,16 @@ fn what_lies_outside_of_all_variants_is_loaded_with_each_of_them() {
         &alone.executable("demo/core.so", hip(6)),
         &Wheel::named(NAME).executable("demo/core.so", hip(6)),
     );
-    let told = checked(
+    let output = checked(
         &variants()
             .executable("demo/a.so", hip(5))
             .executable("demo/b.so", hip(4)),
         &[],
     );
     assert_eq!(
-        told.iter().filter(|(code, _)| code == "R112").count(),
+        output.iter().filter(|(code, _)| code == "R112").count(),
         2,
-        "one of each variant: {told:?}"
+        "one of each variant: {output:?}"
     );
 }
 
@@ -833,20 +833,20 @@ fn a_search_path_is_judged_from_every_file_that_has_it() {
             .executable("pkg/a/b/m.so", library("m"))
             .executable("pkg/a/b/n.so", library("n"))
     };
-    let told = |wheel: &Wheel| {
+    let stderr_of = |wheel: &Wheel| {
         let project = Project::new().bytes(NAME, &wheel.bytes());
         project
             .run(&["wheel", "check", NAME, "--no-host-libs"])
             .exits(0)
             .stderr
     };
-    assert_eq!(told(&deep()), "");
-    let one = told(&deep().executable("pkg/z.so", library("z")));
+    assert_eq!(stderr_of(&deep()), "");
+    let one = stderr_of(&deep().executable("pkg/z.so", library("z")));
     assert!(
         one.contains("[R113 ") && one.contains("pkg/z.so") && !one.contains("the same in"),
         "{one}"
     );
-    let two = told(
+    let two = stderr_of(
         &deep()
             .executable("pkg/z.so", library("z"))
             .executable("pkg/y.so", library("y")),
@@ -863,7 +863,7 @@ fn features_of_an_expected_target_have_no_order() {
     let (both, plain) = (object(0xe3f), object(0x53f));
     for expect in ["gfx90a:xnack-:sramecc+", "gfx90a:sramecc+:xnack-"] {
         assert_eq!(checked(&both, &["--expect", expect]), [], "{expect}");
-        is_told(&plain, &["--expect", expect], "R120", "error");
+        assert_finding(&plain, &["--expect", expect], "R120", "error");
     }
 }
 
@@ -907,7 +907,7 @@ fn split_off_debug_sections_are_no_library() {
 
 /// Newer systems have what older ones have, so one of several claims tells it.
 #[test]
-fn a_library_from_elsewhere_is_told_once_for_each_file_and_where_it_lies_in_the_wheel() {
+fn a_library_from_elsewhere_is_reported_once_for_each_file_and_where_it_lies_in_the_wheel() {
     let name =
         "demo-1.0-cp312-cp312-manylinux1_x86_64.manylinux_2_28_x86_64.manylinux_2_5_x86_64.whl";
     let needs = || {
@@ -915,20 +915,20 @@ fn a_library_from_elsewhere_is_told_once_for_each_file_and_where_it_lies_in_the_
             .needs(LIBC, &["GLIBC_2.2.5"])
             .needs("libother.so.1", &[])
     };
-    let told = |wheel: &Wheel| {
+    let stderr_of = |wheel: &Wheel| {
         let project = Project::new().bytes(name, &wheel.bytes());
         project
             .run(&["wheel", "check", name, "--no-host-libs"])
             .exits(1)
             .stderr
     };
-    insta::assert_snapshot!(told(&named(name, &needs())), @r"
+    insta::assert_snapshot!(stderr_of(&named(name, &needs())), @r"
     error[R105 library-from-elsewhere]: it needs libother.so.1, which `manylinux1_x86_64` does not guarantee
     --> demo-1.0-cp312-cp312-manylinux1_x86_64.manylinux_2_28_x86_64.manylinux_2_5_x86_64.whl: demo/_demo.so
     help: graft it with `rock-matrix wheel repair`, or pass `--exclude` if another package provides it
     ");
     let other = Library::new().soname("libother.so.1").linked(LIBC).build();
-    insta::assert_snapshot!(told(&named(name, &needs()).executable("demo/_C/libother.so", other)), @r"
+    insta::assert_snapshot!(stderr_of(&named(name, &needs()).executable("demo/_C/libother.so", other)), @r"
     error[R105 library-from-elsewhere]: it needs libother.so.1, which is in the wheel as `demo/_C/libother.so`, but not in its search path
     --> demo-1.0-cp312-cp312-manylinux1_x86_64.manylinux_2_28_x86_64.manylinux_2_5_x86_64.whl: demo/_demo.so
     help: link it with the search path `$ORIGIN/_C`

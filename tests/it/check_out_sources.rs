@@ -140,11 +140,11 @@ fn an_answer_of_git_without_end_is_refused_and_not_kept() {
         peak_mib: 256,
         cpu_s: 60,
     };
-    let said = bounded(&project, within, &words, 1).stderr;
+    let stderr = bounded(&project, within, &words, 1).stderr;
     assert!(
-        said.contains("error[H045 too-much-output]: `git")
-            && said.contains("wrote more than 64 MiB"),
-        "{said}"
+        stderr.contains("error[H045 too-much-output]: `git")
+            && stderr.contains("wrote more than 64 MiB"),
+        "{stderr}"
     );
 }
 

@@ -21,19 +21,19 @@ fn sound() -> Wheel {
 fn verified(name: &str, bytes: &[u8]) -> String {
     Project::new()
         .bytes(name, bytes)
-        .said(&["wheel", "verify", name])
+        .stderr_of(&["wheel", "verify", name])
 }
 
 /// Asserts that the code is told of the wheel with this edit, and not of the sound one.
 #[track_caller]
 fn edited(code: &str, file: &str, edit: impl Fn(String) -> String + 'static) {
-    let told = (
+    let output = (
         verified(NAME, &sound().edit(file, edit).bytes()),
         verified(NAME, &sound().bytes()),
     );
     assert!(
-        told.0.contains(&format!("[{code} ")) && told.1.is_empty(),
-        "{code}: {told:?}"
+        output.0.contains(&format!("[{code} ")) && output.1.is_empty(),
+        "{code}: {output:?}"
     );
 }
 
@@ -164,12 +164,12 @@ fn wheels_that_pypi_takes_for_bombs_are_warned_of() {
     let zeros = |mib: usize| sound().file("demo/zeros", vec![0; mib << 20]).bytes();
     let (bomb, small) = (zeros(65), zeros(63));
     assert!(bomb.len() < 1 << 20);
-    let said = verified(NAME, &bomb);
+    let output = verified(NAME, &bomb);
     assert!(
-        said.starts_with("warning[W115 compression-ratio]: the wheel has "),
-        "{said}"
+        output.starts_with("warning[W115 compression-ratio]: the wheel has "),
+        "{output}"
     );
-    appears("W115", &said, &verified(NAME, &small));
+    appears("W115", &output, &verified(NAME, &small));
     let publish = |bytes: &[u8]| {
         let project = Project::new().bytes(&format!("dist/{NAME}"), bytes);
         project
@@ -219,7 +219,7 @@ fn names_that_only_differ_in_case_and_fields_that_hold_too_much_are_remarks() {
 }
 
 #[test]
-fn a_file_name_and_a_folder_of_dist_info_are_told_where_they_do_not_fit() {
+fn a_file_name_and_a_folder_of_dist_info_are_reported_where_they_do_not_fit() {
     let well = verified(NAME, &sound().bytes());
     appears(
         "W014",
@@ -249,7 +249,7 @@ fn a_file_name_and_a_folder_of_dist_info_are_told_where_they_do_not_fit() {
 }
 
 #[test]
-fn record_is_told_for_the_row_that_is_wrong_alone() {
+fn record_is_reported_for_the_row_that_is_wrong_alone() {
     edited("W020", "RECORD", |text| {
         text.lines()
             .skip(1)
@@ -263,7 +263,7 @@ fn record_is_told_for_the_row_that_is_wrong_alone() {
 }
 
 #[test]
-fn metadata_and_wheel_are_told_for_the_line_that_is_wrong_alone() {
+fn metadata_and_wheel_are_reported_for_the_line_that_is_wrong_alone() {
     edited("W050", "METADATA", |text| {
         text.replace("Name: demo", "Name: other")
     });
@@ -293,52 +293,52 @@ fn project(module: &str) -> Project {
 }
 
 #[test]
-fn a_version_in_a_module_is_told_where_it_is_another() {
-    let said = |version: &str| {
+fn a_version_in_a_module_is_reported_where_it_is_another() {
+    let output_of = |version: &str| {
         project(&format!("__version__ = '{version}'\n"))
-            .said(&["wheel", "label", PLAIN, "--local", "rocm62"])
+            .stderr_of(&["wheel", "label", PLAIN, "--local", "rocm62"])
     };
-    appears("W056", &said("1.0"), &said("1.0+rocm62"));
+    appears("W056", &output_of("1.0"), &output_of("1.0+rocm62"));
     // A module of at most 1 MiB is searched.
     let padded = |bytes: usize| {
         let module = "__version__ = '1.1'\n".to_owned();
         let module = module.clone() + &"#".repeat(bytes - module.len());
-        project(&module).said(&["wheel", "label", PLAIN, "--local", "rocm62"])
+        project(&module).stderr_of(&["wheel", "label", PLAIN, "--local", "rocm62"])
     };
     appears("W056", &padded(1 << 20), &padded((1 << 20) + 1));
 }
 
 #[test]
-fn a_label_that_is_there_is_told_where_it_is_not_to_go() {
-    let said = |more: &[&str]| {
+fn a_label_that_is_there_is_reported_where_it_is_not_to_go() {
+    let output_of = |more: &[&str]| {
         let project = Project::new().bytes(NAME, &sound().bytes());
-        project.said(&[&["wheel", "label", NAME, "--local", "rocm7"], more].concat())
+        project.stderr_of(&[&["wheel", "label", NAME, "--local", "rocm7"], more].concat())
     };
-    appears("W060", &said(&[]), &said(&["--replace"]));
+    appears("W060", &output_of(&[]), &output_of(&["--replace"]));
 }
 
 #[test]
-fn a_file_of_the_new_name_is_told_where_it_is_another_one_or_the_wheel_itself() {
+fn a_file_of_the_new_name_is_reported_where_it_is_another_one_or_the_wheel_itself() {
     let label = ["wheel", "label", PLAIN, "--local", "rocm62"];
     let twice = project("");
-    let same = [twice.said(&label), twice.said(&label)].concat();
+    let same = [twice.stderr_of(&label), twice.stderr_of(&label)].concat();
     let taken = project("").file("demo-1.0+rocm62-cp312-cp312-linux_x86_64.whl", "mine");
-    appears("W061", &taken.said(&label), &same);
+    appears("W061", &taken.stderr_of(&label), &same);
     let renamed = Project::new().bytes(NAME, &Wheel::named(PLAIN).bytes());
-    let said = |more: &[&str]| {
-        renamed.said(&[&["wheel", "label", NAME, "--local", "rocm62torch2.5"], more].concat())
+    let output_of = |more: &[&str]| {
+        renamed.stderr_of(&[&["wheel", "label", NAME, "--local", "rocm62torch2.5"], more].concat())
     };
-    appears("W062", &said(&[]), &said(&["-w", "out"]));
+    appears("W062", &output_of(&[]), &output_of(&["-w", "out"]));
 }
 
 #[test]
-fn a_time_of_the_environment_is_told_where_it_is_none() {
-    let said = |time: &str| {
+fn a_time_of_the_environment_is_reported_where_it_is_none() {
+    let output_of = |time: &str| {
         project("")
             .env("SOURCE_DATE_EPOCH", time)
-            .said(&["wheel", "label", PLAIN, "--local", "rocm62"])
+            .stderr_of(&["wheel", "label", PLAIN, "--local", "rocm62"])
     };
-    appears("W063", &said("soon"), &said("1700000000"));
+    appears("W063", &output_of("soon"), &output_of("1700000000"));
 }
 
 /// A wheel with an extension module, beside a folder `root` that stands for a machine with
@@ -363,7 +363,7 @@ fn host() -> Vec<(&'static str, Library)> {
 
 #[track_caller]
 fn repaired(project: &Project, more: &[&str]) -> String {
-    project.said(
+    project.stderr_of(
         &[
             &["wheel", "repair", PLAIN, "--sysroot", "root", "--dry-run"],
             more,
@@ -373,10 +373,10 @@ fn repaired(project: &Project, more: &[&str]) -> String {
 }
 
 #[test]
-fn what_is_to_be_left_out_is_told_where_it_says_nothing() {
+fn what_is_to_be_left_out_is_reported_where_it_says_nothing() {
     let project = machine(&extension().needs("libamdhip64.so.7", &[]), &[]);
-    let said = |more: &[&str]| repaired(&project, more);
-    let well = said(&["--exclude-preset", "rocm"]);
+    let output_of = |more: &[&str]| repaired(&project, more);
+    let well = output_of(&["--exclude-preset", "rocm"]);
     assert_eq!(well, "");
     let usage = |more: &[&str]| {
         project
@@ -387,39 +387,39 @@ fn what_is_to_be_left_out_is_told_where_it_says_nothing() {
     appears("W030", &usage(&["--exclude-preset", "rock"]), &well);
     appears(
         "W031",
-        &said(&["--exclude-preset", "rocm", "--exclude", "libx*"]),
-        &said(&["--exclude", "libamd*"]),
+        &output_of(&["--exclude-preset", "rocm", "--exclude", "libx*"]),
+        &output_of(&["--exclude", "libamd*"]),
     );
     appears(
         "W032",
         &usage(&["--exclude", "lib[am"]),
-        &said(&["--exclude", "lib[am]*"]),
+        &output_of(&["--exclude", "lib[am]*"]),
     );
     appears(
         "W032",
         &usage(&["--dedup-sonames", "--keep-copy", "lib[am"]),
-        &said(&["--exclude", "lib[am]*"]),
+        &output_of(&["--exclude", "lib[am]*"]),
     );
 }
 
 #[test]
-fn a_platform_is_told_where_there_is_none_of_that_name_or_it_is_out_of_reach() {
+fn a_platform_is_reported_where_there_is_none_of_that_name_or_it_is_out_of_reach() {
     let project = machine(&extension(), &[]);
-    let said = |platform: &str| repaired(&project, &["--plat", platform]);
+    let output_of = |platform: &str| repaired(&project, &["--plat", platform]);
     appears(
         "W070",
-        &said("manylinux_3_1_x86_64"),
-        &said("manylinux_2_34_x86_64"),
+        &output_of("manylinux_3_1_x86_64"),
+        &output_of("manylinux_2_34_x86_64"),
     );
     appears(
         "W071",
-        &said("manylinux_2_28_x86_64"),
-        &said("manylinux_2_34_x86_64"),
+        &output_of("manylinux_2_28_x86_64"),
+        &output_of("manylinux_2_34_x86_64"),
     );
 }
 
 #[test]
-fn a_library_is_told_where_it_is_nowhere_or_may_not_come_along() {
+fn a_library_is_reported_where_it_is_nowhere_or_may_not_come_along() {
     let library = extension().needs("libhost.so.1", &[]);
     let here = machine(&library, &host());
     let well = repaired(&here, &[]);
@@ -429,7 +429,7 @@ fn a_library_is_told_where_it_is_nowhere_or_may_not_come_along() {
 }
 
 #[test]
-fn a_member_is_told_that_a_library_comes_along_in_the_place_of() {
+fn a_member_that_a_graft_replaces_is_reported() {
     let (library, host) = (extension().needs("libhost.so.1", &[]), host());
     let here = machine(&library, &host);
     let plan = here
@@ -445,17 +445,17 @@ fn a_member_is_told_that_a_library_comes_along_in_the_place_of() {
         .exits(0)
         .json();
     let path = plan["grafts"][0]["path"].as_str().unwrap();
-    let said = |path: &str| {
+    let output_of = |path: &str| {
         let wheel = Wheel::named(PLAIN)
             .executable("demo/_demo.so", library.build())
             .file(path, "text");
         repaired(&machine(&library, &host).bytes(PLAIN, &wheel.bytes()), &[])
     };
-    appears("W075", &said(path), &said("demo.libs/README"));
+    appears("W075", &output_of(path), &output_of("demo.libs/README"));
 }
 
 #[test]
-fn a_library_that_comes_along_is_told_where_two_files_lead_it_to_two_others() {
+fn a_library_that_comes_along_is_reported_where_two_files_lead_it_to_two_others() {
     let user = |folder: &str| {
         extension()
             .needs("libmid.so.1", &[])
@@ -467,7 +467,7 @@ fn a_library_that_comes_along_is_told_where_two_files_lead_it_to_two_others() {
         .needs("libdep.so.1", &[])
         .build();
     let dep = Library::new().soname("libdep.so.1");
-    let said = |first: &str, second: &str| {
+    let output_of = |first: &str, second: &str| {
         let wheel = Wheel::named(PLAIN)
             .executable("demo/a.so", user(first))
             .executable("demo/b.so", user(second));
@@ -480,27 +480,27 @@ fn a_library_that_comes_along_is_told_where_two_files_lead_it_to_two_others() {
         let dep = dep.clone().exports("another");
         repaired(&project.bytes("root/opt/y/libdep.so.1", &dep.build()), &[])
     };
-    let (told, well) = (said("/opt/x", "/opt/y"), said("/opt/y", "/opt/y"));
+    let (text, well) = (output_of("/opt/x", "/opt/y"), output_of("/opt/y", "/opt/y"));
     assert_eq!(well, "");
-    appears("W076", &told, &well);
+    appears("W076", &text, &well);
     for word in [
         "`/opt/libmid.so.1`",
         "`libdep.so.1`",
         "`/opt/x/libdep.so.1` for demo/a.so",
         "/opt/y/libdep.so.1",
     ] {
-        assert!(told.contains(word), "{word}: {told}");
+        assert!(text.contains(word), "{word}: {text}");
     }
 }
 
 #[test]
-fn a_claim_is_told_that_what_comes_along_does_not_keep() {
+fn a_claim_that_grafts_do_not_keep_is_reported() {
     let name = PLAIN.replace("linux", "manylinux_2_17");
     let library = Library::extension("_demo")
         .needs("libc.so.6", &["GLIBC_2.17"])
         .needs("libhost.so.1", &[])
         .build();
-    let said = |version: &str| {
+    let output_of = |version: &str| {
         let host = Library::new()
             .soname("libhost.so.1")
             .needs("libc.so.6", &[version]);
@@ -509,62 +509,66 @@ fn a_claim_is_told_that_what_comes_along_does_not_keep() {
             .bytes(&name, &wheel.bytes())
             .file("root/etc/ld.so.conf", "/opt\n");
         let project = project.bytes("root/opt/libhost.so.1", &host.build());
-        project.said(&["wheel", "repair", &name, "--sysroot", "root", "--dry-run"])
+        project.stderr_of(&["wheel", "repair", &name, "--sysroot", "root", "--dry-run"])
     };
-    let (told, well) = (said("GLIBC_2.28"), said("GLIBC_2.14"));
+    let (text, well) = (output_of("GLIBC_2.28"), output_of("GLIBC_2.14"));
     assert_eq!(well, "");
-    appears("W077", &told, &well);
+    appears("W077", &text, &well);
     assert!(
-        told.contains(
+        text.contains(
             "`libhost.so.1`, which is grafted, needs GLIBC_2.28, which it does not provide"
         ),
-        "{told}"
+        "{text}"
     );
 }
 
 #[test]
-fn a_library_is_told_that_is_needed_by_a_path() {
-    let said = |needed: &str, more: &[&str]| {
+fn a_library_that_is_needed_by_a_path_is_reported() {
+    let output_of = |needed: &str, more: &[&str]| {
         let project = machine(
             &Library::extension("_demo")
                 .linked("libc.so.6")
                 .linked(needed),
             &[],
         );
-        project.said(&[&["wheel", "check", PLAIN, "--no-host-libs"], more].concat())
+        project.stderr_of(&[&["wheel", "check", PLAIN, "--no-host-libs"], more].concat())
     };
-    let well = said("libx.so", &[]);
+    let well = output_of("libx.so", &[]);
     for (needed, whence) in [
         ("/build/libx.so", "a path that other machines do not have"),
         ("lib/libx.so", "a path relative to the working directory"),
     ] {
-        let told = said(needed, &[]);
-        appears("R115", &told, &well);
+        let output = output_of(needed, &[]);
+        appears("R115", &output, &well);
         assert!(
-            told.contains(&format!("it needs `{needed}`, {whence}")),
-            "{told}"
+            output.contains(&format!("it needs `{needed}`, {whence}")),
+            "{output}"
         );
-        appears("R115", &told, &said(needed, &["--allow-rpath", needed]));
+        appears(
+            "R115",
+            &output,
+            &output_of(needed, &["--allow-rpath", needed]),
+        );
     }
     appears(
         "R115",
-        &said("/build/libx.so", &[]),
-        &said("$ORIGIN/libx.so", &[]),
+        &output_of("/build/libx.so", &[]),
+        &output_of("$ORIGIN/libx.so", &[]),
     );
 }
 
 #[test]
-fn a_module_is_told_where_it_needs_the_library_of_python() {
-    let said = |library: &Library| repaired(&machine(library, &[]), &[]);
+fn a_module_is_reported_where_it_needs_the_library_of_python() {
+    let output_of = |library: &Library| repaired(&machine(library, &[]), &[]);
     appears(
         "E006",
-        &said(&extension().needs("libpython3.12.so.1.0", &[])),
-        &said(&extension()),
+        &output_of(&extension().needs("libpython3.12.so.1.0", &[])),
+        &output_of(&extension()),
     );
 }
 
 #[test]
-fn a_library_is_told_where_it_cannot_be_changed_and_has_to_be() {
+fn a_library_is_reported_where_it_cannot_be_changed_and_has_to_be() {
     let broken = |library: &Library| {
         let mut bytes = library.build();
         // The first loaded segment claims an alignment that it does not have.
@@ -577,27 +581,27 @@ fn a_library_is_told_where_it_cannot_be_changed_and_has_to_be() {
         let wheel = Wheel::named(PLAIN).executable("demo/_demo.so", bytes);
         machine(library, &host()).bytes(PLAIN, &wheel.bytes())
     };
-    let said = |project: Project| {
-        project.said(&["wheel", "repair", PLAIN, "--sysroot", "root", "-w", "out"])
+    let output_of = |project: Project| {
+        project.stderr_of(&["wheel", "repair", PLAIN, "--sysroot", "root", "-w", "out"])
     };
     let grafting = extension().needs("libhost.so.1", &[]);
     appears(
         "E007",
-        &said(broken(&grafting)),
-        &said(machine(&grafting, &host())),
+        &output_of(broken(&grafting)),
+        &output_of(machine(&grafting, &host())),
     );
     appears(
         "E007",
-        &said(broken(&grafting)),
-        &said(broken(&extension())),
+        &output_of(broken(&grafting)),
+        &output_of(broken(&extension())),
     );
 }
 
 #[test]
-fn a_wheel_is_told_where_it_is_larger_than_allowed() {
+fn a_wheel_is_reported_where_it_is_larger_than_allowed() {
     let project = machine(&extension(), &[]);
-    let said = |size: &str| {
-        project.said(&[
+    let output_of = |size: &str| {
+        project.stderr_of(&[
             "wheel",
             "check",
             PLAIN,
@@ -606,34 +610,42 @@ fn a_wheel_is_told_where_it_is_larger_than_allowed() {
             size,
         ])
     };
-    appears("R140", &said("100B"), &said("100MB"));
+    appears("R140", &output_of("100B"), &output_of("100MB"));
 }
 
 /// Only with the profile, since most wheels for AMD GPUs have a label.
 #[test]
 fn a_wheel_that_pypi_rejects_fails_with_its_profile() {
-    let said = |name: &str, more: &[&str]| {
+    let output_of = |name: &str, more: &[&str]| {
         let project = Project::new().bytes(name, &Wheel::named(name).bytes());
-        project.said(&[&["wheel", "check", name, "--no-host-libs"], more].concat())
+        project.stderr_of(&[&["wheel", "check", name, "--no-host-libs"], more].concat())
     };
     let (labelled, plain) = (
         "demo-1.0+rocm62-py3-none-any.whl",
         "demo-1.0-py3-none-any.whl",
     );
     let profile = ["--profile", "pypi"];
-    appears("R141", &said(labelled, &profile), &said(plain, &profile));
-    appears("R141", &said(labelled, &profile), &said(labelled, &[]));
+    appears(
+        "R141",
+        &output_of(labelled, &profile),
+        &output_of(plain, &profile),
+    );
+    appears(
+        "R141",
+        &output_of(labelled, &profile),
+        &output_of(labelled, &[]),
+    );
 }
 
 #[test]
-fn a_file_of_policies_is_told_where_it_is_none_or_permits_ever_less() {
+fn a_file_of_policies_is_reported_where_it_is_none_or_permits_ever_less() {
     let policy = |name: &str, priority: u32, libraries: &str| {
         format!(
             r#"{{"name": "{name}", "aliases": [], "priority": {priority}, "symbol_versions": {{"x86_64": {{}}}},
                 "lib_whitelist": [{libraries}], "blacklist": {{}}}}"#
         )
     };
-    let said = |second: &str, libraries: &str| {
+    let output_of = |second: &str, libraries: &str| {
         let policies = [
             policy("linux", 0, ""),
             policy("manylinux_2_17", 80, r#""libc.so.6", "libz.so.1""#),
@@ -641,7 +653,7 @@ fn a_file_of_policies_is_told_where_it_is_none_or_permits_ever_less() {
         ];
         let project = machine(&extension(), &[])
             .file("policies.json", &format!("[{}]", policies.join(",\n")));
-        project.said(&[
+        project.stderr_of(&[
             "wheel",
             "show",
             PLAIN,
@@ -650,12 +662,16 @@ fn a_file_of_policies_is_told_where_it_is_none_or_permits_ever_less() {
             "policies.json",
         ])
     };
-    let well = said("manylinux_2_28", r#""libc.so.6", "libz.so.1""#);
+    let well = output_of("manylinux_2_28", r#""libc.so.6", "libz.so.1""#);
     assert_eq!(well, "");
     appears(
         "K007",
-        &said("centos7", r#""libc.so.6", "libz.so.1""#),
+        &output_of("centos7", r#""libc.so.6", "libz.so.1""#),
         &well,
     );
-    appears("K008", &said("manylinux_2_28", r#""libc.so.6""#), &well);
+    appears(
+        "K008",
+        &output_of("manylinux_2_28", r#""libc.so.6""#),
+        &well,
+    );
 }

@@ -84,25 +84,25 @@ fn bash_reads_its_script_and_completes_with_it() {
                     COMP_WORDS=(rock-matrix doc) COMP_CWORD=1\n\
                     _rock__matrix rock-matrix doc rock-matrix\n\
                     echo \"${COMPREPLY[@]}\"";
-    let asked = Command::new("bash")
+    let outcome = Command::new("bash")
         .args(["-c", question])
         .current_dir(project.root())
         .output()
         .unwrap();
-    assert_eq!(String::from_utf8_lossy(&asked.stdout).trim(), "doctor");
+    assert_eq!(String::from_utf8_lossy(&outcome.stdout).trim(), "doctor");
 }
 
 #[test]
 fn man_writes_one_page_a_command_and_nothing_the_second_time() {
     let project = Project::new();
-    let said = project.run(&["man", "--out", "man1"]).exits(0).stderr;
+    let stderr = project.run(&["man", "--out", "man1"]).exits(0).stderr;
     let pages = project.files();
     assert!(
         pages.contains(&"man1/rock-matrix.1".to_owned())
             && pages.contains(&"man1/rock-matrix-doctor.1".to_owned())
     );
     assert_eq!(
-        said,
+        stderr,
         format!("wrote {} pages into man1, 0 were up to date\n", pages.len())
     );
     for page in &pages {
@@ -128,10 +128,10 @@ fn man_writes_one_page_a_command_and_nothing_the_second_time() {
 #[test]
 fn man_pages_that_cannot_be_written_are_the_machines_fault() {
     let project = Project::new().file("man1", "a file");
-    let said = project.run(&["man", "--out", "man1"]).exits(3).stderr;
+    let stderr = project.run(&["man", "--out", "man1"]).exits(3).stderr;
     assert!(
-        said.starts_with("error[H021 cannot-write-file]: cannot write `man1/rock-matrix.1`"),
-        "{said}"
+        stderr.starts_with("error[H021 cannot-write-file]: cannot write `man1/rock-matrix.1`"),
+        "{stderr}"
     );
 }
 
@@ -139,16 +139,16 @@ fn man_pages_that_cannot_be_written_are_the_machines_fault() {
 fn no_color_is_obeyed_and_color_can_be_forced() {
     let check = |project: Project, arguments: &[&str], is_coloured: bool| {
         let empty = project.file("tree/sys/empty", "");
-        let said = empty
+        let outcome = empty
             .run(&[arguments, &["doctor", "--sysfs-root", "tree"]].concat())
             .exits(0);
         assert_eq!(
-            said.stderr.contains('\x1b'),
+            outcome.stderr.contains('\x1b'),
             is_coloured,
             "{arguments:?} {:?}",
-            said.stderr
+            outcome.stderr
         );
-        assert!(!said.stdout.contains('\x1b'), "data is never coloured");
+        assert!(!outcome.stdout.contains('\x1b'), "data is never coloured");
     };
     check(Project::new(), &[], false);
     check(Project::new(), &["--color", "always"], true);
@@ -199,12 +199,12 @@ fn what_is_written_goes_where_out_leads_and_never_over_what_is_read() {
     );
     std::os::unix::fs::symlink("m.yaml", project.path("alias.yaml")).unwrap();
     for out in ["m.yaml", "./m.yaml", "alias.yaml"] {
-        let said = plan(out, 1).stderr;
+        let stderr = plan(out, 1).stderr;
         assert!(
-            said.starts_with(&format!(
+            stderr.starts_with(&format!(
                 "error[P031 out-is-input]: `--out {out}` would overwrite an input"
             )),
-            "{said}"
+            "{stderr}"
         );
     }
     let rendered = project.run(&[
@@ -298,19 +298,19 @@ fn seed() -> Project {
 fn a_folder_of_recipes_that_is_not_there_or_empty_is_refused() {
     let project = seed().file("empty/readme.md", "none");
     for folder in ["nowhere", "empty"] {
-        let said = project
+        let stderr = project
             .run(&["check", "m.yaml", "--recipes", folder])
             .exits(1)
             .stderr;
         assert!(
-            said.starts_with(&format!(
+            stderr.starts_with(&format!(
                 "error[B075 no-recipes]: there are no recipes in `{folder}`\n"
             )),
-            "{said}"
+            "{stderr}"
         );
         assert!(
-            said.contains("help: give a directory with recipe files"),
-            "{said}"
+            stderr.contains("help: give a directory with recipe files"),
+            "{stderr}"
         );
     }
 }
@@ -331,10 +331,10 @@ fn container_arguments_of_the_command_line_follow_the_rule_of_the_file() {
     ] {
         let refused =
             |arguments: &[&str]| seed().run(&[command, arguments].concat()).exits(1).stderr;
-        let said = refused(&["--docker-arg", "x"]);
+        let output = refused(&["--docker-arg", "x"]);
         let first = "error[M045 bad-docker-argument]: the first argument of the container is `x`, \
             which docker would interpret as the image\n";
-        assert!(said.starts_with(first), "{said}");
+        assert!(output.starts_with(first), "{output}");
         assert!(refused(&["--docker-arg", ""]).contains("an argument of the container is empty"));
         let sound = seed()
             .run(&[command, &["--docker-arg", "--env", "--docker-arg", "A=b"]].concat())
@@ -355,11 +355,11 @@ fn container_arguments_of_the_command_line_follow_the_rule_of_the_file() {
 fn an_image_without_a_name_is_a_bad_command_line() {
     for image in ["", "a b", "-x"] {
         let image = format!("--image={image}");
-        let said = seed()
+        let stderr = seed()
             .run(&["render", "docker", "m.yaml", JOB, &image])
             .exits(2)
             .stderr;
-        assert!(said.contains("expected an image name"), "{said}");
+        assert!(stderr.contains("expected an image name"), "{stderr}");
         let build = [
             "build",
             JOB,
@@ -387,9 +387,9 @@ fn a_fact_that_no_recipe_asks_for_is_refused_with_those_that_are_known() {
         &["build", JOB, "--matrix", "m.yaml", "--dry-run"],
     ] {
         let facts = ["--fact", "gfx-list=gfx942", "--fact", "nope=1"];
-        let said = seed().run(&[command, &facts].concat()).exits(1).stderr;
+        let stderr = seed().run(&[command, &facts].concat()).exits(1).stderr;
         insta::allow_duplicates! {
-            insta::assert_snapshot!(said, @r"
+            insta::assert_snapshot!(stderr, @r"
             error[B076 unknown-fact]: no recipe of these jobs has a fact `gfx-list`; did you mean `gfx_list`?
             --> argument `gfx-list=gfx942`
             help: use `gfx_list=gfx942`
@@ -404,23 +404,23 @@ fn a_fact_that_no_recipe_asks_for_is_refused_with_those_that_are_known() {
 
 #[test]
 fn the_local_engine_has_no_container_to_render() {
-    let said = seed()
+    let stderr = seed()
         .run(&["render", "docker", "m.yaml", JOB, "--engine", "local"])
         .exits(2)
         .stderr;
     assert!(
-        said.contains("`render script --engine local` prints its script"),
-        "{said}"
+        stderr.contains("`render script --engine local` prints its script"),
+        "{stderr}"
     );
-    let said = seed()
+    let stderr = seed()
         .run(&[
             "render", "m.yaml", JOB, "--engine", "local", "--image", "a:b",
         ])
         .exits(2)
         .stderr;
     assert!(
-        said.contains("`--image` and `--docker-arg` need a container"),
-        "{said}"
+        stderr.contains("`--image` and `--docker-arg` need a container"),
+        "{stderr}"
     );
 }
 
@@ -434,14 +434,17 @@ fn a_pipe_is_no_matrix_file_and_is_not_waited_for() {
             .unwrap()
             .success()
     );
-    let said = project.run(&["check", "pipe.yaml"]).exits(1).stderr;
+    let stderr = project.run(&["check", "pipe.yaml"]).exits(1).stderr;
     assert!(
-        said.starts_with(
+        stderr.starts_with(
             "error[H020 cannot-read-file]: cannot read `pipe.yaml`: it is a pipe, not a file\n"
         ),
-        "{said}"
+        "{stderr}"
     );
-    assert!(said.contains("help: save its content as a file"), "{said}");
+    assert!(
+        stderr.contains("help: save its content as a file"),
+        "{stderr}"
+    );
 }
 
 #[test]
@@ -569,12 +572,16 @@ fn quiet_commands_show_only_errors_and_warnings() {
                   python: [3.10]\n  torch: [\"2.14.1\"]\n  rocm: [\"7.14\"]\n  backend: [triton]\n";
     let project = Project::new().file("m.yaml", matrix);
     for command in ["check", "plan"] {
-        let told = project.run(&[command, "m.yaml"]).exits(0);
-        assert!(told.stderr.starts_with("note[M030 "), "{}", told.stderr);
+        let outcome = project.run(&[command, "m.yaml"]).exits(0);
+        assert!(
+            outcome.stderr.starts_with("note[M030 "),
+            "{}",
+            outcome.stderr
+        );
         for format in ["human", "json"] {
             let words = [command, "m.yaml", "-q", "--message-format", format];
             let quiet = project.run(&words).exits(0);
-            assert_eq!((&*quiet.stderr, &quiet.stdout), ("", &told.stdout));
+            assert_eq!((&*quiet.stderr, &quiet.stdout), ("", &outcome.stdout));
         }
     }
     // Warnings remain.

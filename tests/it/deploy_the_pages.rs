@@ -117,7 +117,7 @@ fn run_job(
     } else {
         "reader"
     };
-    let mut said = Outcome {
+    let mut outcome = Outcome {
         stdout: String::new(),
         stderr: String::new(),
     };
@@ -140,10 +140,12 @@ fn run_job(
         let ran = bash.output().unwrap();
         let stderr = String::from_utf8_lossy(&ran.stderr).into_owned();
         assert!(ran.status.success(), "{}: {stderr}", step["name"]);
-        said.stdout.push_str(&String::from_utf8_lossy(&ran.stdout));
-        said.stderr.push_str(&stderr);
+        outcome
+            .stdout
+            .push_str(&String::from_utf8_lossy(&ran.stdout));
+        outcome.stderr.push_str(&stderr);
     }
-    said
+    outcome
 }
 
 /// The files of the index by name: address, and the reason why it is yanked.
@@ -186,15 +188,16 @@ fn the_site_has_the_wheels_of_all_releases_and_marks_what_is_yanked() {
         "{tags:?}"
     );
 
-    let said = deploy(&project, &server);
+    let outcome = deploy(&project, &server);
     assert!(
-        said.stderr
+        outcome
+            .stderr
             .contains("warning[G019 bad-yank-rule]: no file of the index matches `flash-attn<2`"),
-        "{said:?}"
+        "{outcome:?}"
     );
     assert!(
-        said.stderr.contains("matrices/m.yaml:10:"),
-        "the warning stands where the rule does: {said:?}"
+        outcome.stderr.contains("matrices/m.yaml:10:"),
+        "the warning stands where the rule does: {outcome:?}"
     );
     let files = listed(&project);
     assert_eq!(files.len(), 6, "{files:?}");
@@ -268,8 +271,8 @@ fn the_site_has_the_wheels_of_all_releases_and_marks_what_is_yanked() {
     let before = listed(&project);
     deploy(&project, &server);
     assert_eq!(listed(&project), before);
-    let asked = server.github().ledger.clone();
-    assert_eq!((asked.leaks, asked.complaints), (0, Vec::new()));
+    let ledger = server.github().ledger.clone();
+    assert_eq!((ledger.leaks, ledger.complaints), (0, Vec::new()));
 }
 
 #[test]
@@ -338,7 +341,7 @@ fn what_has_no_address_is_not_saved_and_what_is_saved_reads_as_it_was() {
     project
         .run(&["publish", "--to", "release", "--tag", "v1", "v1"])
         .exits(0);
-    let said = project
+    let stderr = project
         .run(&[
             "report",
             "listing",
@@ -350,8 +353,8 @@ fn what_has_no_address_is_not_saved_and_what_is_saved_reads_as_it_was() {
         .exits(1)
         .stderr;
     assert!(
-        said.contains("the files in `release/v1` have no URL that could be saved"),
-        "{said}"
+        stderr.contains("the files in `release/v1` have no URL that could be saved"),
+        "{stderr}"
     );
     assert!(!project.has("x.json"));
     let listing =
@@ -376,19 +379,19 @@ fn what_has_no_address_is_not_saved_and_what_is_saved_reads_as_it_was() {
         "later.json",
         &saved.replacen("\"version\":1", "\"version\":2", 1),
     );
-    let said = project
+    let stderr = project
         .run(&["report", "packages", "--published", "later.json"])
         .exits(1)
         .stderr;
     assert!(
-        said.starts_with("error[G114 not-a-listing]: `later.json`: ")
-            && said.contains("version is 2"),
-        "{said}"
+        stderr.starts_with("error[G114 not-a-listing]: `later.json`: ")
+            && stderr.contains("version is 2"),
+        "{stderr}"
     );
 }
 
 #[test]
-fn the_example_that_prunes_only_tells_until_it_is_asked_to_apply() {
+fn the_example_that_prunes_only_reports_until_it_has_to_apply() {
     let example: Value =
         serde_yaml::from_str(include_str!("../../examples/workflows/prune.yml")).unwrap();
     // Both halves mean the tags that the other example makes, whatever the versions of their
@@ -471,7 +474,7 @@ fn the_example_that_prunes_only_tells_until_it_is_asked_to_apply() {
 
 /// Notes are written of the wheels in a folder, before a release says where each of them is.
 #[test]
-fn notes_of_a_folder_link_what_will_lie_in_the_release_that_goes_on() {
+fn notes_of_a_folder_link_what_will_be_in_the_continuation() {
     let project = (1..=5).fold(project(&[]), |project, at| {
         let name = name(&format!("2.5.{at}"));
         project.bytes(&format!("dist/{name}"), &Wheel::named(&name).bytes())

@@ -119,17 +119,17 @@ fn a_host_wheel_is_whole_without_its_device_wheels() {
 /// Kernels of AOTriton are in the device wheels.
 #[test]
 fn a_host_wheel_with_aotriton_needs_no_kernels_in_it() {
-    let told = |targets: &[&str]| {
+    let stderr_of = |targets: &[&str]| {
         let wheel = host(targets).file("torch/lib/libaotriton_v2.so", b"x".to_vec());
         checked(&[&wheel], &["--expect", "torch", "--with", "aotriton"], 1).stderr
     };
     let kernels = "aotriton.images";
     assert!(
-        !told(&["gfx942"]).contains(kernels),
+        !stderr_of(&["gfx942"]).contains(kernels),
         "{}",
-        told(&["gfx942"])
+        stderr_of(&["gfx942"])
     );
-    assert!(told(&[]).contains(kernels), "{}", told(&[]));
+    assert!(stderr_of(&[]).contains(kernels), "{}", stderr_of(&[]));
 }
 
 #[test]

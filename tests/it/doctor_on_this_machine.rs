@@ -80,12 +80,12 @@ fn the_gpus_of_seven_machines_are_read_as_recorded() {
 #[test]
 fn no_gpu_is_a_note_and_not_a_fault() {
     // How much memory is free is this machine's own.
-    let said = doctor(&with_tree("cpu-only")).stderr;
-    let told: Vec<&str> = said
+    let stderr = doctor(&with_tree("cpu-only")).stderr;
+    let lines: Vec<&str> = stderr
         .split("\n\n")
         .filter(|finding| !finding.contains("[H014 "))
         .collect();
-    insta::assert_snapshot!(told.join("\n\n"), @r"
+    insta::assert_snapshot!(lines.join("\n\n"), @r"
     note[H001 no-gpu]: no AMD GPU was found
      = note: `tree/sys/class/kfd/kfd/topology/nodes` lists no GPU
     help: list the targets in the matrix file, as in `gfx: [gfx90a, gfx942]`; builds need no GPU
@@ -112,18 +112,18 @@ fn a_tree_without_a_driver_has_no_gpu_either() {
 #[test]
 fn the_folder_given_is_the_one_above_sys() {
     let project = with_tree("rx9070");
-    let said = project
+    let stderr = project
         .run(&["doctor", "--sysfs-root", "tree/sys"])
         .exits(1)
         .stderr;
-    insta::assert_snapshot!(said, @r"
+    insta::assert_snapshot!(stderr, @r"
     error[H019 no-such-tree]: `tree/sys` has no directory `sys`
     help: give the parent directory of `sys`
     ");
 }
 
 #[test]
-fn a_wrong_gpu_id_file_is_told_and_the_gpu_is_kept() {
+fn a_wrong_gpu_id_file_is_reported_and_the_gpu_is_kept() {
     let project = with_tree("strix-halo").file(&format!("{}/gpu_id", node(1)), "0\n");
     let outcome = doctor(&project);
     assert!(section(&outcome.stdout, "GPUs").contains("gfx1151"));
@@ -310,7 +310,7 @@ fn installations_and_markers_are_found_below_the_root() {
 }
 
 #[test]
-fn a_file_that_is_not_what_the_kernel_writes_is_told() {
+fn a_file_that_is_not_what_the_kernel_writes_is_reported() {
     let project = Project::new().file("proc/meminfo", "MemTotal: plenty\n");
     let facts = machine(project.root().to_owned());
     assert_eq!(facts.unreadable[0].path, "/proc/meminfo");
@@ -332,12 +332,12 @@ fn a_windows_machine_that_is_described_is_judged_for_builds_of_torch() {
         "1.12.1",
     ];
     let python = ["--python", "C:/Program Files/Python312/python.exe"];
-    let said = project
+    let stderr = project
         .run(&[&["doctor", "--sysfs-root", "tree"], &given[..], &python].concat())
         .exits(0)
         .stderr;
-    let told = &said[said.find("warning[H031").unwrap()..];
-    insta::assert_snapshot!(told, @"
+    let output = &stderr[stderr.find("warning[H031").unwrap()..];
+    insta::assert_snapshot!(output, @"
     warning[H031 old-build-tool]: ninja 1.12.1 is older than 1.13.1
      = note: older versions fail in torch's build with flash attention
     help: install ninja 1.13.1 or later
@@ -358,15 +358,18 @@ fn a_windows_machine_that_is_described_is_judged_for_builds_of_torch() {
         "--ninja",
         "1.13.1",
     ];
-    let said = project
+    let stderr = project
         .run(&[&["doctor", "--sysfs-root", "tree"], &short[..]].concat())
         .exits(0)
         .stderr;
-    assert!(!said.contains("H031") && !said.contains("H032"), "{said}");
+    assert!(
+        !stderr.contains("H031") && !stderr.contains("H032"),
+        "{stderr}"
+    );
 }
 
 #[test]
-fn the_ninja_of_this_machine_is_asked_for_its_version() {
+fn the_version_of_ninja_is_detected_on_this_machine() {
     let project = with_tree("rx9070").file(
         "bin/ninja",
         "#!/bin/sh\necho 1.10.2.git.kitware.jobserver-1\n",
@@ -374,17 +377,18 @@ fn the_ninja_of_this_machine_is_asked_for_its_version() {
     let made = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(project.path("bin/ninja"), made).unwrap();
     let bin = project.path("bin");
-    let said = project
+    let outcome = project
         .env("PATH", bin)
         .run(&["doctor", "--sysfs-root", "tree"])
         .exits(0);
     assert!(
-        said.stdout
+        outcome
+            .stdout
             .contains("Build tools\n  ninja  1.10.2.git.kitware.jobserver-1\n"),
         "{}",
-        said.stdout
+        outcome.stdout
     );
-    assert!(said.stderr.contains(
+    assert!(outcome.stderr.contains(
         "warning[H031 old-build-tool]: ninja 1.10.2.git.kitware.jobserver-1 is older than 1.11\n"
     ));
 }

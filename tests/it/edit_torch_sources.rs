@@ -67,11 +67,11 @@ impl Sources {
         for (path, text) in SOURCES {
             project = project.file(&format!("src/{path}"), text);
         }
-        let said = project
+        let stdout = project
             .run(&["render", "recipe", "m.yaml", "--engine", "local"])
             .exits(0)
             .stdout;
-        let whole: serde_json::Value = serde_yaml::from_str(&said).unwrap();
+        let whole: serde_json::Value = serde_yaml::from_str(&stdout).unwrap();
         let words = |step: &serde_json::Value| {
             step["argv"]
                 .as_array()
@@ -101,17 +101,17 @@ impl Sources {
     /// Makes every edit, and gives what they said.
     #[track_caller]
     fn edit(&self) -> String {
-        let mut said = String::new();
+        let mut messages = String::new();
         for edit in &self.edits {
             let output = self.run(edit);
-            said += &String::from_utf8(output.stdout).unwrap();
+            messages += &String::from_utf8(output.stdout).unwrap();
             assert!(
                 output.status.success(),
-                "{said}{}",
+                "{messages}{}",
                 String::from_utf8_lossy(&output.stderr)
             );
         }
-        said
+        messages
     }
 
     fn text(&self, path: &str) -> String {
@@ -197,17 +197,17 @@ fn every_edit_is_made_once_and_a_second_run_changes_nothing() {
         "{options}"
     );
     let once = sources.all();
-    let said = sources.edit();
+    let output = sources.edit();
     assert_eq!(sources.all(), once);
-    assert!(!said.contains(": applied, "), "{said}");
-    let already = said
+    assert!(!output.contains(": applied, "), "{output}");
+    let already = output
         .lines()
         .filter(|line| line.contains(": applied already, it has '"))
         .count();
     assert_eq!(
         already,
         sources.edits.len() - 1,
-        "each but the file that is written: {said}"
+        "each but the file that is written: {output}"
     );
 }
 
@@ -224,7 +224,7 @@ fn an_edit_of_sources_that_need_none_says_why_it_does_not_apply() {
         .unwrap();
     }
     std::fs::remove_file(sources.project.path("src/torchaudio/cmake/LoadHIP.cmake")).unwrap();
-    let said = sources.edit();
+    let output = sources.edit();
     for line in [
         "src/torch/cmake/External/aotriton.cmake: applied, 1 place",
         "src/torchaudio/cmake/LoadHIP.cmake: does not apply, there is no such file",
@@ -233,12 +233,15 @@ fn an_edit_of_sources_that_need_none_says_why_it_does_not_apply() {
         "src/torch/aten/src/ATen/native/hip/Blas.cpp: does not apply, nothing in it says 'USE_FBGEMM_GENAI'",
         "src/torch/CMakeLists.txt: does not apply, nothing in it says 'USE_FBGEMM_GENAI \"'",
     ] {
-        assert!(said.lines().any(|found| found == line), "{line}: {said}");
+        assert!(
+            output.lines().any(|found| found == line),
+            "{line}: {output}"
+        );
     }
     assert_eq!(
-        said.matches("rsmi_").count() + said.matches("rocm_smi.h").count(),
+        output.matches("rsmi_").count() + output.matches("rocm_smi.h").count(),
         3,
-        "{said}"
+        "{output}"
     );
 }
 
@@ -275,11 +278,11 @@ fn every_edit_is_required_of_the_sources_that_it_is_for() {
         std::fs::write(sources.project.path(&path), text).unwrap();
         for edit in sources.edits.iter().filter(|edit| edit.contains(&path)) {
             let output = sources.run(edit);
-            let told = String::from_utf8(output.stderr).unwrap();
-            assert_eq!(output.status.code(), Some(1), "{told}");
+            let stderr = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(1), "{stderr}");
             assert!(
-                told.starts_with(&format!("{path}: nothing matches ")),
-                "{told}"
+                stderr.starts_with(&format!("{path}: nothing matches ")),
+                "{stderr}"
             );
         }
     }
@@ -297,11 +300,11 @@ fn an_edit_whose_place_is_gone_says_which_file_and_ends_with_1() {
         .find(|edit| edit.iter().any(|word| word == path))
         .unwrap();
     let output = sources.run(edit);
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{told}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
     assert!(
-        told.starts_with(&format!("{path}: nothing matches ")),
-        "{told}"
+        stderr.starts_with(&format!("{path}: nothing matches ")),
+        "{stderr}"
     );
 }
 
@@ -310,12 +313,12 @@ fn genai_kernels_are_off_for_gfx1151_and_as_they_are_for_gfx942() {
     let set = |gfx: &str| {
         let sources = Sources::new(gfx, "");
         sources.edit();
-        let said = sources
+        let stdout = sources
             .project
             .run(&["render", "recipe", "m.yaml", "--engine", "local"])
             .exits(0)
             .stdout;
-        let whole: serde_json::Value = serde_yaml::from_str(&said).unwrap();
+        let whole: serde_json::Value = serde_yaml::from_str(&stdout).unwrap();
         let steps = whole["steps"].as_array().unwrap();
         let torch = steps.iter().find(|step| step["stage"] == "torch").unwrap();
         let is_unchanged = |path| SOURCES.contains(&(path, sources.text(path).as_str()));
@@ -335,12 +338,12 @@ fn genai_kernels_are_off_for_gfx1151_and_as_they_are_for_gfx942() {
 
 /// The environment of torch's stage, and what is put behind inherited values.
 fn environment(gfx: &str, vars: &str) -> (serde_json::Value, serde_json::Value) {
-    let said = Sources::new(gfx, vars)
+    let stdout = Sources::new(gfx, vars)
         .project
         .run(&["render", "recipe", "m.yaml", "--engine", "local"])
         .exits(0)
         .stdout;
-    let whole: serde_json::Value = serde_yaml::from_str(&said).unwrap();
+    let whole: serde_json::Value = serde_yaml::from_str(&stdout).unwrap();
     let steps = whole["steps"].as_array().unwrap();
     let torch = steps.iter().find(|step| step["stage"] == "torch").unwrap();
     (torch["env"].clone(), torch["extend-env"].clone())
@@ -446,12 +449,12 @@ fn a_build_reads_the_pin_that_source_pins_tells() {
             project = project.env("PYTORCH_AOTRITON_COMMIT", variable);
         }
         let code = i32::from(expected.is_empty());
-        let told = project
+        let document = project
             .run(&["source", "pins", "src/torch", "--format", "json"])
             .exits(code)
             .json();
         assert_eq!(
-            told["aotriton"]["commit"].as_str().unwrap_or_default(),
+            document["aotriton"]["commit"].as_str().unwrap_or_default(),
             expected,
             "source pins, {path}: {text}"
         );
@@ -459,8 +462,8 @@ fn a_build_reads_the_pin_that_source_pins_tells() {
         let render = [
             "render", "recipe", "m.yaml", "--engine", "local", "--fact", &fact,
         ];
-        let said = project.run(&render).exits(0).stdout;
-        let whole: serde_json::Value = serde_yaml::from_str(&said).unwrap();
+        let stdout = project.run(&render).exits(0).stdout;
+        let whole: serde_json::Value = serde_yaml::from_str(&stdout).unwrap();
         let asks = whole["steps"]
             .as_array()
             .unwrap()
@@ -533,8 +536,8 @@ fn torch_takes_the_tree_of_the_module_that_python_finds() {
         let render = ["render", "recipe", "m.yaml", "--engine", "local"]
             .into_iter()
             .chain(facts);
-        let said = project.run(&render.collect::<Vec<_>>()).exits(0).stdout;
-        let whole: serde_json::Value = serde_yaml::from_str(&said).unwrap();
+        let lines = project.run(&render.collect::<Vec<_>>()).exits(0).stdout;
+        let whole: serde_json::Value = serde_yaml::from_str(&lines).unwrap();
         let fetch = whole["steps"]
             .as_array()
             .unwrap()
@@ -588,7 +591,7 @@ fn torch_takes_the_aotriton_that_is_there() {
     );
     assert_eq!(prefix("aotriton: source"), ("none".into(), "1".into()));
     let sources = Sources::new("gfx906", "");
-    let told = Project::new()
+    let stderr = Project::new()
         .file(
             "m.yaml",
             &sources
@@ -600,8 +603,8 @@ fn torch_takes_the_aotriton_that_is_there() {
         .exits(1)
         .stderr;
     assert!(
-        told.contains("`aotriton: source` has no effect without flash attention"),
-        "{told}"
+        stderr.contains("`aotriton: source` has no effect without flash attention"),
+        "{stderr}"
     );
 }
 
@@ -609,11 +612,11 @@ fn torch_takes_the_aotriton_that_is_there() {
 #[test]
 fn another_commit_of_aotriton_than_torch_pins_is_warned_of() {
     let project = Sources::new("gfx942", "aotriton: /opt/aotriton").project;
-    let said = project
+    let stdout = project
         .run(&["render", "recipe", "m.yaml", "--engine", "local"])
         .exits(0)
         .stdout;
-    let whole: serde_json::Value = serde_yaml::from_str(&said).unwrap();
+    let whole: serde_json::Value = serde_yaml::from_str(&stdout).unwrap();
     let steps = whole["steps"].as_array().unwrap();
     let words = steps
         .iter()

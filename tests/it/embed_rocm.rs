@@ -198,8 +198,8 @@ fn a_wheel_with_rocm_in_it_passes_the_check_and_one_that_pretends_does_not() {
             "--no-host-libs",
             "-v",
         ];
-        let said = project.run(&arguments).exits(exit).stderr;
-        let codes: Vec<String> = said
+        let stderr = project.run(&arguments).exits(exit).stderr;
+        let codes: Vec<String> = stderr
             .lines()
             .filter_map(|line| Some(line.split_once('[')?.1.split_once(' ')?.0.to_owned()))
             .filter(|code| code.starts_with(['R', 'W']))
@@ -331,15 +331,15 @@ fn pip_installs_a_fat_wheel_by_name() {
 #[track_caller]
 fn appears(code: &str, with: &Project, without: &Project, wheel: &str) {
     let before = std::fs::read_dir(with.path(".")).unwrap().count();
-    let said = embed(with, wheel, &[], 1).stderr;
-    assert!(said.contains(&format!("error[{code} ")), "{said}");
+    let stderr = embed(with, wheel, &[], 1).stderr;
+    assert!(stderr.contains(&format!("error[{code} ")), "{stderr}");
     assert_eq!(
         std::fs::read_dir(with.path(".")).unwrap().count(),
         before,
         "nothing was written"
     );
-    let said = embed(without, wheel, &[], 0).stderr;
-    assert!(!said.contains(code), "{said}");
+    let stderr = embed(without, wheel, &[], 0).stderr;
+    assert!(!stderr.contains(code), "{stderr}");
 }
 
 /// Asserts that a remark is told of one, and not of the other.
@@ -370,18 +370,18 @@ fn the_line_that_the_statement_goes_before_must_be_there_once() {
 #[test]
 fn rocm_goes_only_where_the_facts_say_how() {
     fn appears(code: &str, with: &str, without: &str) {
-        let said = embed(&project(&torch(with, INIT)), with, &[], 1).stderr;
-        assert!(said.contains(code), "{said}");
-        let said = embed(&project(&torch(without, INIT)), without, &[], 0).stderr;
-        assert!(!said.contains(code), "{said}");
+        let stderr = embed(&project(&torch(with, INIT)), with, &[], 1).stderr;
+        assert!(stderr.contains(code), "{stderr}");
+        let stderr = embed(&project(&torch(without, INIT)), without, &[], 0).stderr;
+        assert!(!stderr.contains(code), "{stderr}");
     }
     let other = "demo-1.0-cp312-cp312-win_amd64.whl";
     let demo = Wheel::named(other);
-    let said = embed(&project(&demo), other, &[], 1).stderr;
+    let stderr = embed(&project(&demo), other, &[], 1).stderr;
     assert!(
-        said.contains("error[W090 no-embedding]")
-            && said.contains("there are rules for torch for windows"),
-        "{said}"
+        stderr.contains("error[W090 no-embedding]")
+            && stderr.contains("there are rules for torch for windows"),
+        "{stderr}"
     );
     appears(
         "W090",
@@ -404,18 +404,18 @@ fn a_folder_of_rocm_that_cannot_be_packed_is_refused() {
     std::fs::remove_file(sound.path(FAT)).unwrap();
     symlink("/etc/hostname", away.path("rocm/bin/away.dll")).unwrap();
     appears("W092", &away, &sound, WHEEL);
-    let said = project(&torch(WHEEL, INIT))
+    let stderr = project(&torch(WHEEL, INIT))
         .run(&["wheel", "embed", WHEEL, "--rocm", "nowhere"])
         .exits(1)
         .stderr;
     assert!(
-        said.contains("nowhere") && said.contains("error[H"),
-        "{said}"
+        stderr.contains("nowhere") && stderr.contains("error[H"),
+        "{stderr}"
     );
 }
 
 #[test]
-fn embedding_twice_and_links_and_what_nobody_tried_are_told() {
+fn embedding_twice_and_links_and_what_nobody_tried_are_reported() {
     let (plain, linked) = (project(&torch(WHEEL, INIT)), project(&torch(WHEEL, INIT)));
     symlink("amdhip64_7.dll", linked.path("rocm/bin/amdhip64.dll")).unwrap();
     let first = embed(&plain, WHEEL, &[], 0);

@@ -112,16 +112,16 @@ fn sourced(shell: &str, project: &Project, before: &[(&str, &str)]) -> BTreeMap<
         .env_clear()
         .envs(before.iter().copied())
         .current_dir(project.root());
-    let said = command
+    let outcome = command
         .args(["-c", "set -eu; . ./rocm.sh; . ./rocm.sh; /usr/bin/env -0"])
         .output()
         .unwrap();
     assert!(
-        said.status.success(),
+        outcome.status.success(),
         "{shell}: {}",
-        String::from_utf8_lossy(&said.stderr)
+        String::from_utf8_lossy(&outcome.stderr)
     );
-    let text = String::from_utf8(said.stdout).unwrap();
+    let text = String::from_utf8(outcome.stdout).unwrap();
     text.split_terminator('\0')
         .filter_map(|line| line.split_once('='))
         .map(|(a, b)| (a.into(), b.into()))
@@ -233,13 +233,13 @@ fn a_value_with_a_line_break_is_refused_for_docker() {
 
 #[test]
 fn what_is_not_known_is_left_out_with_a_note() {
-    let said = env(&["--profile", "bench"]);
+    let outcome = env(&["--profile", "bench"]);
     assert!(
-        !said.stdout.contains("ROCM_PATH") && !said.stdout.contains("PYTORCH_ROCM_ARCH"),
+        !outcome.stdout.contains("ROCM_PATH") && !outcome.stdout.contains("PYTORCH_ROCM_ARCH"),
         "{}",
-        said.stdout
+        outcome.stdout
     );
-    insta::assert_snapshot!(said.stderr, @"
+    insta::assert_snapshot!(outcome.stderr, @"
     note[H023 variables-left-out]: 10 variables left out: the ROCm directory is unknown
      = note: ROCM_PATH, HIP_PATH, HIP_CLANG_PATH, HIP_INCLUDE_PATH, HIP_LIB_PATH, HIP_DEVICE_LIB_PATH, LD_LIBRARY_PATH, LIBRARY_PATH, CPATH, PKG_CONFIG_PATH
     help: give it with `--rocm DIR`, or a Python with the ROCm SDK packages with `--python`
@@ -248,7 +248,7 @@ fn what_is_not_known_is_left_out_with_a_note() {
      = note: HIP_ARCH, PYTORCH_ROCM_ARCH
     help: give the targets with `--gfx`, such as `--gfx gfx1151`
     ");
-    let said = env(&[
+    let stderr = env(&[
         "--profile",
         "run",
         "--rocm",
@@ -259,7 +259,7 @@ fn what_is_not_known_is_left_out_with_a_note() {
         "yaml",
     ])
     .stderr;
-    insta::assert_snapshot!(said, @"
+    insta::assert_snapshot!(stderr, @"
     note[H024 lists-replaced]: in this format, search paths contain only the ROCm directory
      = note: LD_LIBRARY_PATH, LIBRARY_PATH, CPATH, PKG_CONFIG_PATH
     help: source the output of `--format sh` to keep their present entries
@@ -267,16 +267,16 @@ fn what_is_not_known_is_left_out_with_a_note() {
 }
 
 #[test]
-fn the_folder_is_asked_of_the_packages_of_the_sdk() {
+fn the_folder_is_that_of_the_packages_of_the_sdk() {
     let module = "import sys\nassert sys.argv[1:] == ['path', '--root'], sys.argv\nprint('/sdk/_rocm_sdk_devel')\n";
     let project = Project::new()
         .file("sdk/rocm_sdk/__main__.py", module)
         .file("sdk/rocm_sdk/__init__.py", "");
     let sdk = project.path("sdk");
-    let asked = ["env", "--profile", "run", "--python", "python3"];
-    let empty = project.run(&asked).exits(3).stderr;
+    let arguments = ["env", "--profile", "run", "--python", "python3"];
+    let empty = project.run(&arguments).exits(3).stderr;
     let project = project.env("PYTHONPATH", sdk);
-    let text = project.run(&asked).exits(0).stdout;
+    let text = project.run(&arguments).exits(0).stdout;
     assert!(
         text.starts_with("export ROCM_PATH=/sdk/_rocm_sdk_devel\n"),
         "{text}"
@@ -286,18 +286,18 @@ fn the_folder_is_asked_of_the_packages_of_the_sdk() {
     --> argument `--python python3`
     help: install `rocm[libraries,devel]` for that Python, or give the directory with `--rocm`
     ");
-    let said = project
+    let stderr = project
         .run(&["env", "--profile", "run", "--python", "./no/python"])
         .exits(3)
         .stderr;
     assert!(
-        said.starts_with(
+        stderr.starts_with(
             "error[H025 no-rocm-sdk]: `./no/python -m rocm_sdk path --root` printed no directory"
         ),
-        "{said}"
+        "{stderr}"
     );
     project
-        .run(&[&asked[..], &["--rocm", "/opt/rocm"]].concat())
+        .run(&[&arguments[..], &["--rocm", "/opt/rocm"]].concat())
         .exits(2);
 }
 
@@ -320,7 +320,7 @@ fn the_variable_that_nothing_reads_is_passed_through_and_the_facts_say_so() {
 
 #[test]
 fn serialized_kernels_in_a_benchmark_are_a_warning() {
-    let said = env(&[
+    let outcome = env(&[
         "--profile",
         "bench",
         "--rocm",
@@ -331,16 +331,16 @@ fn serialized_kernels_in_a_benchmark_are_a_warning() {
         "AMD_SERIALIZE_KERNEL=1",
     ]);
     assert!(
-        said.stdout.contains("export AMD_SERIALIZE_KERNEL=1\n"),
+        outcome.stdout.contains("export AMD_SERIALIZE_KERNEL=1\n"),
         "{}",
-        said.stdout
+        outcome.stdout
     );
-    insta::assert_snapshot!(said.stderr, @"
+    insta::assert_snapshot!(outcome.stderr, @"
     warning[K011 variable-against-profile]: profile `bench` has `AMD_SERIALIZE_KERNEL=1`: kernels wait for each other, so the measurements are not what users get
     --> argument `--set AMD_SERIALIZE_KERNEL=1`
     help: set it to 0
     ");
-    let said = env(&[
+    let outcome = env(&[
         "--profile",
         "debug",
         "--rocm",
@@ -350,7 +350,7 @@ fn serialized_kernels_in_a_benchmark_are_a_warning() {
         "--set",
         "AMD_SERIALIZE_KERNEL=3",
     ]);
-    insta::assert_snapshot!(said.stderr, @"
+    insta::assert_snapshot!(outcome.stderr, @"
     note[K011 variable-against-profile]: profile `debug` has `AMD_SERIALIZE_KERNEL=3`: torch reads it as a flag and warns about values other than 0 and 1; HIP knows 2 and 3 as well, and torch's own advice names 3
     --> argument `--set AMD_SERIALIZE_KERNEL=3`
     help: set it to 0 or 1
@@ -415,9 +415,9 @@ fn what_a_wheel_needs_is_added_to_a_profile() {
 }
 
 #[test]
-fn an_unknown_profile_is_told_with_the_nearest() {
-    let said = Project::new().run(&["env", "debgu"]).exits(2).stderr;
-    insta::assert_snapshot!(said, @"
+fn an_unknown_profile_is_reported_with_the_nearest() {
+    let stderr = Project::new().run(&["env", "debgu"]).exits(2).stderr;
+    insta::assert_snapshot!(stderr, @"
     error[K010 unknown-profile]: there is no profile `debgu`; did you mean `debug`?
     --> argument `debgu`
     help: the profiles are run, debug, bench, bench-ck
@@ -438,9 +438,9 @@ fn an_unknown_profile_is_told_with_the_nearest() {
 /// What `check` says of a toy whose step is a benchmark.
 fn checked(toy: &Toy) -> String {
     let output = toy.command(&["check"]).output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(0), "{said}");
-    said
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    stderr
 }
 
 #[test]
@@ -453,31 +453,34 @@ fn a_recipe_that_serializes_kernels_in_a_bench_step_gets_a_warning() {
         );
         toy.recipe("stage: build", "stage: bench-attention")
     };
-    let said = checked(&toy("1"));
+    let output = checked(&toy("1"));
     let first = "warning[K011 variable-against-profile]: stage `bench-attention` has \
         `AMD_SERIALIZE_KERNEL=1`: kernels wait for each other, so the measurements are not what \
         users get\n";
     assert!(
-        said.contains(first)
-            && said.contains("help: set it to 0\n")
-            && said.contains("for job `toy"),
-        "{said}"
+        output.contains(first)
+            && output.contains("help: set it to 0\n")
+            && output.contains("for job `toy"),
+        "{output}"
     );
     assert!(!checked(&toy("0")).contains("K011"));
-    let said = checked(&Toy::with_recipe(
+    let output = checked(&Toy::with_recipe(
         "true",
         "    env: {AMD_SERIALIZE_KERNEL: \"1\"}\n",
     ));
-    assert!(!said.contains("K011"), "a build is no benchmark: {said}");
-    let said = checked(&Toy::with_recipe(
+    assert!(
+        !output.contains("K011"),
+        "a build is no benchmark: {output}"
+    );
+    let output = checked(&Toy::with_recipe(
         "true",
         "    env: {AMD_SERIALIZE_KERNEL: \"3\"}\n",
     ));
     assert!(
-        said.contains(
+        output.contains(
             "note[K011 variable-against-profile]: stage `build` has `AMD_SERIALIZE_KERNEL=3`: torch"
         ),
-        "{said}"
+        "{output}"
     );
 }
 
@@ -487,8 +490,8 @@ fn a_container_that_serializes_the_kernels_of_a_benchmark_gets_a_warning_where_i
     let toy = Toy::building("true")
         .matrix(arguments)
         .recipe("stage: build", "stage: benchmark");
-    let said = checked(&toy);
-    insta::assert_snapshot!(said.replace(toy.folder.to_str().unwrap(), "[HERE]"), @"
+    let output = checked(&toy);
+    insta::assert_snapshot!(output.replace(toy.folder.to_str().unwrap(), "[HERE]"), @"
     warning[K011 variable-against-profile]: the container of `docker` has `AMD_SERIALIZE_KERNEL=1`: kernels wait for each other, so the measurements are not what users get
       --> matrices/toy.yaml:12:9
        |
@@ -505,7 +508,7 @@ fn a_container_that_serializes_the_kernels_of_a_benchmark_gets_a_warning_where_i
 
 #[test]
 fn the_shells_of_windows_get_assignments_with_folders_as_they_are_there() {
-    let asked = [
+    let arguments = [
         "--profile",
         "bench",
         "--rocm",
@@ -516,26 +519,26 @@ fn the_shells_of_windows_get_assignments_with_folders_as_they_are_there() {
         "RATIO=50%",
         "--format",
     ];
-    let text = env(&[&asked[..], &["powershell"]].concat()).stdout;
+    let text = env(&[&arguments[..], &["powershell"]].concat()).stdout;
     assert!(
         text.starts_with("$env:ROCM_PATH = 'C:\\ROCm 7'\r\n")
             && text.contains("$env:RATIO = '50%'\r\n"),
         "{text}"
     );
     assert!(text.contains("-notcontains 'C:\\ROCm 7/lib'"), "{text}");
-    let text = env(&[&asked[..], &["cmd"]].concat()).stdout;
+    let text = env(&[&arguments[..], &["cmd"]].concat()).stdout;
     assert!(
         text.starts_with("set \"ROCM_PATH=C:\\ROCm 7\"\r\n")
             && text.contains("set \"RATIO=50%%\"\r\n"),
         "{text}"
     );
     let refused = ["env", "--profile", "run", "--rocm", "C:/rocm"];
-    let said = Project::new().run(&refused).exits(1).stderr;
+    let stderr = Project::new().run(&refused).exits(1).stderr;
     assert!(
-        said.starts_with(
+        stderr.starts_with(
             "error[H026 unwritable-variable]: `LD_LIBRARY_PATH` is a list of folders \
             separated by `:`"
         ),
-        "{said}"
+        "{stderr}"
     );
 }

@@ -74,7 +74,7 @@ fn git(project: &Project, words: &[&str]) -> String {
 
 /// What a pull request is told that makes the matrix file of `base`, if that is one, into
 /// [`MATRIX`].
-fn told(base: Option<&str>) -> String {
+fn pull_request_report(base: Option<&str>) -> String {
     let project = Project::new().file("repository/readme.md", "wheels\n");
     git(&project, &["init", "-q"]);
     let project = match base {
@@ -104,7 +104,7 @@ fn told(base: Option<&str>) -> String {
 #[test]
 fn a_pull_request_with_the_first_matrix_file_has_its_whole_plan() {
     for base in [None, Some("version: 1\n")] {
-        let comment = told(base);
+        let comment = pull_request_report(base);
         let comment = comment.strip_prefix("<!-- rock-matrix plan -->\n").unwrap();
         assert!(
             comment.starts_with("### The plan; what this is based on gives none\n\n```\n"),
@@ -115,7 +115,7 @@ fn a_pull_request_with_the_first_matrix_file_has_its_whole_plan() {
             "{comment}"
         );
     }
-    let changed = told(Some(&MATRIX.replace("\"3.11\"", "\"3.12\"")));
+    let changed = pull_request_report(Some(&MATRIX.replace("\"3.11\"", "\"3.12\"")));
     let changed = changed.strip_prefix("<!-- rock-matrix plan -->\n").unwrap();
     assert!(
         changed.starts_with("### What this changes in the plan\n\n```diff\n"),
@@ -170,7 +170,7 @@ fn repository(there: &str) -> Project {
 }
 
 #[test]
-fn a_release_by_hand_goes_on_where_its_tag_names_this_commit() {
+fn a_release_by_hand_continues_where_its_tag_names_this_commit() {
     let steps = steps(TAG_RELEASE, "tag");
     let step = steps.last().unwrap();
     let tagged = |there: &str, tag: &str| {
@@ -199,20 +199,20 @@ fn a_release_by_hand_goes_on_where_its_tag_names_this_commit() {
         passed && !calls.contains(made) && calls.ends_with(started),
         "{calls}"
     );
-    let (passed, calls, said) = tagged("elsewhere\n", "v1.2.3");
+    let (passed, calls, text) = tagged("elsewhere\n", "v1.2.3");
     assert!(
         !passed && !calls.contains(made) && !calls.contains(started),
         "{calls}"
     );
     assert_eq!(
-        said,
+        text,
         "::error::the tag v1.2.3 is there already, at elsewhere and not at here: choose another one\n"
     );
     for tag in ["nightly-1", "v", "v1;x", "v1\nv2", ""] {
-        let (passed, calls, said) = tagged("", tag);
+        let (passed, calls, text) = tagged("", tag);
         assert!(
-            !passed && calls.is_empty() && said.starts_with("::error::the tag should be like"),
-            "{tag}: {said}"
+            !passed && calls.is_empty() && text.starts_with("::error::the tag should be like"),
+            "{tag}: {text}"
         );
     }
 }
@@ -317,16 +317,16 @@ fn a_requested_commit_must_be_in_a_branch_or_tag_of_the_project() {
         git(&project, &["config", name, value]);
     }
     let url = format!("file://{}", project.path("repository").display());
-    let asked = |issue: &str, given: &str| {
+    let output_of = |issue: &str, given: &str| {
         let here = Project::new().file("repository/issue.md", issue);
         let ran = run(&here, &step, &[("PROJECT", &url), ("GIVEN", given)]);
         (ran.status.success(), String::from_utf8(ran.stdout).unwrap())
     };
     for commit in [&own, &tagged] {
-        let (passed, said) = asked(&format!("### flash-attn\n\nfa2:{commit}\n"), "");
+        let (passed, text) = output_of(&format!("### flash-attn\n\nfa2:{commit}\n"), "");
         assert!(
-            passed && said.contains(&format!("{commit} is in refs/")),
-            "{said}"
+            passed && text.contains(&format!("{commit} is in refs/")),
+            "{text}"
         );
     }
     for commit in [
@@ -339,14 +339,14 @@ fn a_requested_commit_must_be_in_a_branch_or_tag_of_the_project() {
             (format!("fa2:{commit}"), String::new()),
             (String::new(), format!("fa2:{commit}")),
         ] {
-            let (passed, said) = asked(&issue, &given);
+            let (passed, text) = output_of(&issue, &given);
             assert!(
-                !passed && said.starts_with("::error::no branch and no tag of"),
-                "{commit}: {said}"
+                !passed && text.starts_with("::error::no branch and no tag of"),
+                "{commit}: {text}"
             );
         }
     }
-    assert!(asked("### flash-attn\n\n2.8.3\n", "2.8.3").0);
+    assert!(output_of("### flash-attn\n\n2.8.3\n", "2.8.3").0);
 }
 
 /// Who approves has seen this text, by this author, and no other.
@@ -401,10 +401,10 @@ fn a_request_is_shown_before_it_is_approved_and_not_planned_when_it_changed() {
         issue("### python\n\n3.13\n", "2026-11-02T00:00:00Z"),
     ] {
         let ran = run(&changed, &again, &variables);
-        let said = String::from_utf8(ran.stdout).unwrap();
+        let stdout = String::from_utf8(ran.stdout).unwrap();
         assert!(
-            !ran.status.success() && said.contains("after it was shown"),
-            "{said}"
+            !ran.status.success() && stdout.contains("after it was shown"),
+            "{stdout}"
         );
     }
 }

@@ -51,6 +51,61 @@ fn matrix(axes: &[(&str, Vec<&str>)], exclude: &[Vec<(&str, &str)>]) -> String {
     text
 }
 
+/// Returns the axes of flash-attn with these values.
+fn flash_attn_axes(
+    package: Vec<&'static str>,
+    python: Vec<&'static str>,
+    torch: Vec<&'static str>,
+    rocm: Vec<&'static str>,
+    backend: Vec<&'static str>,
+) -> [(&'static str, Vec<&'static str>); 5] {
+    [
+        ("flash-attn", package),
+        ("python", python),
+        ("torch", torch),
+        ("rocm", rocm),
+        ("backend", backend),
+    ]
+}
+
+/// Returns rules that exclude one or two values of the axes. Each of `picks` has the positions of
+/// two axes, then those of their values.
+fn exclude_rules<'a>(
+    axes: &[(&'a str, Vec<&'a str>)],
+    picks: &[(usize, usize, usize, usize)],
+) -> Vec<Vec<(&'a str, &'a str)>> {
+    let pick = |axis: usize, value: usize| {
+        let (name, values) = &axes[axis];
+        (*name, values[value % values.len()])
+    };
+    picks
+        .iter()
+        .map(|&(first, second, value, other)| {
+            if first == second {
+                vec![pick(first, value)]
+            } else {
+                vec![pick(first, value), pick(second, other)]
+            }
+        })
+        .collect()
+}
+
+/// Returns all cells of a matrix with these axes.
+fn product<'a>(axes: &[(&'a str, Vec<&'a str>)]) -> Vec<Vec<(&'a str, &'a str)>> {
+    let mut cells: Vec<Vec<(&str, &str)>> = vec![Vec::new()];
+    for (name, values) in axes {
+        cells = cells
+            .iter()
+            .flat_map(|cell| {
+                values
+                    .iter()
+                    .map(move |value| [cell.as_slice(), &[(*name, *value)]].concat())
+            })
+            .collect();
+    }
+    cells
+}
+
 /// Whether a cell is legal, asked of the facts one question at a time.
 fn legal(compat: &Compat, cell: &[(&str, &str)], exclude: &[Vec<(&str, &str)>]) -> bool {
     let get = |axis: &str| {
@@ -112,24 +167,15 @@ proptest! {
         excludes in proptest::collection::vec((0_usize..5, 0_usize..5, 0_usize..4, 0_usize..4), 0..3),
         order in Just(vec![0_usize, 1, 2, 3, 4]).prop_shuffle(),
     ) {
-        let all = [("flash-attn", package), ("python", python), ("torch", torch), ("rocm", rocm), ("backend", backend)];
+        let all = flash_attn_axes(package, python, torch, rocm, backend);
         let axes: Vec<(&str, Vec<&str>)> = order.iter().map(|&axis| all[axis].clone()).collect();
-        let exclude: Vec<Vec<(&str, &str)>> = excludes
-            .iter()
-            .map(|&(a, b, x, y)| {
-                let pick = |axis: usize, value: usize| (axes[axis].0, axes[axis].1[value % axes[axis].1.len()]);
-                if a == b { vec![pick(a, x)] } else { vec![pick(a, x), pick(b, y)] }
-            })
-            .collect();
+        let exclude = exclude_rules(&axes, &excludes);
         let (config, profile) = read(&matrix(&axes, &exclude));
         let compat = Compat::embedded();
         let expansion =
             expand(&config, &profile, &compat, &CellSelection::default(), &mut Sink::new()).unwrap();
 
-        let mut cells: Vec<Vec<(&str, &str)>> = vec![Vec::new()];
-        for (name, values) in &axes {
-            cells = cells.iter().flat_map(|cell| values.iter().map(move |value| [cell.as_slice(), &[(*name, *value)]].concat())).collect();
-        }
+        let cells = product(&axes);
         let expected: Vec<Vec<(&str, &str)>> = cells.iter().filter(|cell| legal(&compat, cell, &exclude)).cloned().collect();
         let found: Vec<Vec<(String, String)>> =
             expansion.legs.iter().map(|&leg| expansion.space.texts(leg).into_iter().collect()).collect();
@@ -152,24 +198,15 @@ proptest! {
         excludes in proptest::collection::vec((0_usize..5, 0_usize..5, 0_usize..4, 0_usize..4), 0..4),
         strict in any::<bool>(),
     ) {
-        let axes = [("flash-attn", package), ("python", python), ("torch", torch), ("rocm", rocm), ("backend", backend)];
-        let exclude: Vec<Vec<(&str, &str)>> = excludes
-            .iter()
-            .map(|&(a, b, x, y)| {
-                let pick = |axis: usize, value: usize| (axes[axis].0, axes[axis].1[value % axes[axis].1.len()]);
-                if a == b { vec![pick(a, x)] } else { vec![pick(a, x), pick(b, y)] }
-            })
-            .collect();
+        let axes = flash_attn_axes(package, python, torch, rocm, backend);
+        let exclude = exclude_rules(&axes, &excludes);
         let mode = if strict { "unknown: strict" } else { "unknown: lenient" };
         let (config, profile) = read(&matrix(&axes, &exclude).replace("unknown: lenient", mode));
         let compat = Compat::embedded();
         let mut sink = Sink::new();
         let expansion = expand(&config, &profile, &compat, &CellSelection::default(), &mut sink).unwrap();
 
-        let mut cells: Vec<Vec<(&str, &str)>> = vec![Vec::new()];
-        for (name, values) in &axes {
-            cells = cells.iter().flat_map(|cell| values.iter().map(move |value| [cell.as_slice(), &[(*name, *value)]].concat())).collect();
-        }
+        let cells = product(&axes);
         let left: Vec<&Vec<(&str, &str)>> = cells.iter().filter(|cell| legal(&compat, cell, &exclude)).collect();
         let unknown = left.iter().filter(|cell| unknown(&compat, cell)).count();
         let reported = sink.finish().iter().any(|found| found.code.id == "P009");
@@ -190,7 +227,7 @@ proptest! {
         backend in some_of(&["ck", "triton"]),
         most in 1_usize..40,
     ) {
-        let axes = [("flash-attn", package), ("python", python), ("torch", torch), ("rocm", rocm), ("backend", backend)];
+        let axes = flash_attn_axes(package, python, torch, rocm, backend);
         let (config, profile) = read(&format!("{}rocm-precision: patch\ntest: {{runner: mi300x}}\n", matrix(&axes, &[])));
         let options = PlanInputs { jobs_per_matrix: most, ..PlanInputs::default() };
         let mut sink = Sink::new();
@@ -219,7 +256,13 @@ proptest! {
         gfx in some_of(&["gfx90a", "gfx942", "gfx1030", "gfx1100"]),
     ) {
         prop_assume!(gfx.contains(&"gfx90a") || gfx.contains(&"gfx942"));
-        let axes = [("flash-attn", vec!["2.8.3", "2.7.4"]), ("python", python), ("torch", vec!["2.5.1"]), ("rocm", vec!["6.1", "6.2"]), ("backend", backend)];
+        let axes = flash_attn_axes(
+            vec!["2.8.3", "2.7.4"],
+            python,
+            vec!["2.5.1"],
+            vec!["6.1", "6.2"],
+            backend,
+        );
         let (config, profile) = read(&format!("{}gfx: [{}]\n", matrix(&axes, &[]), gfx.join(", ")));
         let mut sink = Sink::new();
         let made = plan::plan(vec![(config, profile)], &Compat::embedded(), &PlanInputs::default(), &mut sink).unwrap();

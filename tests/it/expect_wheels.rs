@@ -60,7 +60,7 @@ fn in_dist(wheels: &[&Wheel]) -> Project {
 }
 
 /// The codes of errors and warnings, as annotations give them, and the exit.
-fn told(project: &Project, more: &[&str]) -> (Vec<String>, i32) {
+fn codes_and_exit(project: &Project, more: &[&str]) -> (Vec<String>, i32) {
     let arguments = [
         &[
             "wheel",
@@ -90,12 +90,12 @@ fn told(project: &Project, more: &[&str]) -> (Vec<String>, i32) {
 /// others.
 #[track_caller]
 fn appears(code: &str, with: &[&Wheel], without: &[&Wheel], more: &[&str]) {
-    let (found, exit) = told(&in_dist(with), more);
+    let (found, exit) = codes_and_exit(&in_dist(with), more);
     assert!(
         found.contains(&code.to_owned()) && exit == 1,
         "{code} in {found:?}, exit {exit}"
     );
-    let (found, exit) = told(&in_dist(without), more);
+    let (found, exit) = codes_and_exit(&in_dist(without), more);
     assert!(
         !found.contains(&code.to_owned()) && exit == 0,
         "{code} in {found:?}, exit {exit}"
@@ -110,7 +110,7 @@ const ONE: &[&str] = &["--expect", "torch"];
 fn a_folder_of_finished_wheels_passes_and_one_that_lacks_something_does_not() {
     let (torch, audio, vision) = (torch(), large(AUDIO), large(VISION));
     let whole = [&torch, &audio, &vision];
-    assert_eq!(told(&in_dist(&whole), ALL), (vec![], 0));
+    assert_eq!(codes_and_exit(&in_dist(&whole), ALL), (vec![], 0));
     appears("W080", &[&torch, &audio], &whole, ALL);
     appears(
         "W082",
@@ -118,15 +118,15 @@ fn a_folder_of_finished_wheels_passes_and_one_that_lacks_something_does_not() {
         &whole,
         ALL,
     );
-    let (found, exit) = told(&in_dist(&[]), ALL);
+    let (found, exit) = codes_and_exit(&in_dist(&[]), ALL);
     assert_eq!((found, exit), (vec!["W080".to_owned()], 1));
 
     let project = in_dist(&[&torch, &audio]).bytes("dist/torchvision-cp312.whl", &vision.bytes());
-    let (found, exit) = told(&project, ALL);
+    let (found, exit) = codes_and_exit(&project, ALL);
     assert!(found.contains(&"W080".to_owned()) && exit == 1, "{found:?}");
     let renamed = VISION.replace("0.24.0", "0.25.0");
     let project = in_dist(&[&torch, &audio]).bytes(&format!("dist/{renamed}"), &vision.bytes());
-    let (found, exit) = told(&project, ALL);
+    let (found, exit) = codes_and_exit(&project, ALL);
     assert!(
         exit == 1 && found.iter().any(|code| code == "W051"),
         "METADATA against the name: {found:?}"
@@ -151,16 +151,16 @@ fn torch_holds_its_start_of_rocm_at_the_version_that_it_requires() {
     };
     appears("R152", &[&other("7.9.0")], &[&whole], ONE);
     assert_eq!(
-        told(&in_dist(&[&other("7.10")]), ONE),
+        codes_and_exit(&in_dist(&[&other("7.10")]), ONE),
         (vec![], 0),
         "the same version"
     );
     let marked = large(TORCH)
         .file("torch/_rocm_init.py", init("7.10.0"))
         .requires("rocm[libraries] (==7.10.0) ; platform_system == \"Linux\"");
-    assert_eq!(told(&in_dist(&[&marked]), ONE), (vec![], 0));
+    assert_eq!(codes_and_exit(&in_dist(&[&marked]), ONE), (vec![], 0));
     assert_eq!(
-        told(&in_dist(&[&large(TORCH)]), &[]),
+        codes_and_exit(&in_dist(&[&large(TORCH)]), &[]),
         (vec![], 0),
         "nothing is expected without the option"
     );
@@ -180,7 +180,7 @@ fn torch_requires_the_triton_that_lies_beside_it() {
     appears("R151", &[&with("triton==3.4.0"), &triton], &[&torch()], ONE);
     let old = Wheel::named("pytorch_triton_rocm-3.4.0-cp312-cp312-linux_x86_64.whl");
     assert_eq!(
-        told(
+        codes_and_exit(
             &in_dist(&[&with("pytorch_triton_rocm == 3.4.0"), &old]),
             ONE
         ),
@@ -205,24 +205,24 @@ fn a_wheel_with_aotriton_holds_its_library_and_its_images() {
         .file("torch/lib/aotriton.images/README", "x");
     appears("R150", &[&hollow], &[&aotriton()], more);
     assert_eq!(
-        told(&in_dist(&[&torch()]), ONE),
+        codes_and_exit(&in_dist(&[&torch()]), ONE),
         (vec![], 0),
         "without the feature it is not asked for"
     );
     let windows = torch_of_windows()
         .file("torch/lib/aotriton_v2.dll", noise(64))
         .file(IMAGE, noise(64));
-    assert_eq!(told(&in_dist(&[&windows]), more), (vec![], 0));
+    assert_eq!(codes_and_exit(&in_dist(&[&windows]), more), (vec![], 0));
 }
 
 #[test]
 fn a_feature_that_no_row_knows_is_a_fault_of_the_command_line() {
     fn appears(code: &str, with: &str, without: &str) {
         let project = in_dist(&[&aotriton()]);
-        let (found, exit) = told(&project, &["--expect", "torch", "--with", with]);
+        let (found, exit) = codes_and_exit(&project, &["--expect", "torch", "--with", with]);
         assert_eq!((found, exit), (vec![code.to_owned()], 2));
         assert_eq!(
-            told(&project, &["--expect", "torch", "--with", without]),
+            codes_and_exit(&project, &["--expect", "torch", "--with", without]),
             (vec![], 0)
         );
     }
@@ -296,9 +296,9 @@ fn versions_of_the_wheels_go_to_later_steps() {
 #[test]
 fn of_several_wheels_the_first_by_name_is_taken_with_a_warning() {
     fn appears(code: &str, with: &Project, without: &Project) {
-        let told = |project: &Project| told(project, &["--expect", "torchaudio"]);
+        let check = |project: &Project| codes_and_exit(project, &["--expect", "torchaudio"]);
         assert_eq!(
-            (told(with), told(without)),
+            (check(with), check(without)),
             ((vec![code.to_owned()], 0), (vec![], 0))
         );
     }

@@ -43,7 +43,7 @@ fn toy() -> Toy {
     toy
 }
 
-fn said(toy: &Toy) -> Vec<String> {
+fn printed_lines(toy: &Toy) -> Vec<String> {
     let root = toy.job("the root").display().to_string();
     let text = toy.text("said").replace(&root, "[ROOT]");
     text.lines()
@@ -51,7 +51,7 @@ fn said(toy: &Toy) -> Vec<String> {
         .collect()
 }
 
-const SAID: [&str; 6] = [
+const PRINTED: [&str; 6] = [
     "BLAS=OpenBLAS",
     "CXXFLAGS=-Wno-error -I [ROOT]/include",
     "OPENBLAS_HOME=[ROOT]/math",
@@ -64,7 +64,7 @@ const SAID: [&str; 6] = [
 fn later_steps_get_what_earlier_ones_found() {
     let toy = toy();
     toy.build(0, &[]);
-    assert_eq!(said(&toy), SAID);
+    assert_eq!(printed_lines(&toy), PRINTED);
     let log = toy.text("logs/build.log");
     assert!(log.contains("tracer: none (`./sdk` ended with 3)"), "{log}");
     assert!(
@@ -125,7 +125,7 @@ fn a_rendered_script_hands_on_what_earlier_steps_found() {
         "{}",
         String::from_utf8_lossy(&run.stderr)
     );
-    assert_eq!(said(&toy), SAID);
+    assert_eq!(printed_lines(&toy), PRINTED);
     std::fs::remove_file(toy.job("said")).unwrap();
     let run = bash.env("ROCK_FROM", "build").output().unwrap();
     assert!(
@@ -133,15 +133,19 @@ fn a_rendered_script_hands_on_what_earlier_steps_found() {
         "{}",
         String::from_utf8_lossy(&run.stderr)
     );
-    assert_eq!(said(&toy), SAID, "going on reads what the first run found");
+    assert_eq!(
+        printed_lines(&toy),
+        PRINTED,
+        "going on reads what the first run found"
+    );
 }
 
 #[test]
-fn a_fact_that_is_given_is_not_asked() {
+fn a_fact_that_is_given_is_not_detected() {
     let toy = toy();
     let (_, stderr) = toy.build(0, &["--fact", "tracer=/opt/tracer"]);
     assert!(
-        said(&toy).contains(&"TRACER=/opt/tracer".to_owned()),
+        printed_lines(&toy).contains(&"TRACER=/opt/tracer".to_owned()),
         "{stderr}"
     );
     assert!(!toy.text("logs/build.log").contains("tracer:"));
@@ -163,7 +167,7 @@ fn a_fact_without_an_answer_and_a_default_ends_the_build_there() {
 }
 
 #[test]
-fn a_stage_that_needs_what_is_asked_later_is_told_before_anything_runs() {
+fn a_stage_that_needs_a_later_fact_is_reported_before_anything_runs() {
     let toy = toy().recipe(
         "- stage: sdk\n    argv: [bash, -c, \"",
         "- stage: sdk\n    argv: [bash, -c, \"true {{ math }};",

@@ -29,14 +29,14 @@ fn a_refused_pair_says_why_by_which_row_and_what_is_nearest() {
 
 #[test]
 fn a_gfx_target_is_judged_by_package_toolchain_and_torch_wheels() {
-    let said = explain(&[
+    let output = explain(&[
         "flash_attn=2.8.3",
         "backend=ck",
         "gfx=gfx950;gfx1100",
         "rocm=6.3",
         "torch=2.7.0",
     ]);
-    let verdicts: Vec<&str> = said
+    let verdicts: Vec<&str> = output
         .lines()
         .filter(|line| !line.starts_with([' ', 'a']))
         .collect();
@@ -54,31 +54,31 @@ fn a_gfx_target_is_judged_by_package_toolchain_and_torch_wheels() {
         ]
     );
     assert!(
-        said.contains("help: fa2:<commit>, read at 0251105 builds for it"),
-        "{said}"
+        output.contains("help: fa2:<commit>, read at 0251105 builds for it"),
+        "{output}"
     );
     assert!(
-        said.contains("because: gfx950 needs ROCm 7.0 or later"),
-        "{said}"
+        output.contains("because: gfx950 needs ROCm 7.0 or later"),
+        "{output}"
     );
     assert!(
-        said.contains("also: gfx1030 is in no released or HEAD allow-list; gfx1100 only after"),
-        "{said}"
+        output.contains("also: gfx1030 is in no released or HEAD allow-list; gfx1100 only after"),
+        "{output}"
     );
 }
 
 #[test]
-fn what_is_contested_about_free_threaded_wheels_is_told_with_the_answer() {
-    let said = explain(&["torch=2.14.0", "python=3.14t"]);
+fn what_is_contested_about_free_threaded_wheels_is_reported_with_the_answer() {
+    let output = explain(&["torch=2.14.0", "python=3.14t"]);
     assert!(
-        said.starts_with("torch 2.14.0 with Python 3.14t: yes\n"),
-        "{said}"
+        output.starts_with("torch 2.14.0 with Python 3.14t: yes\n"),
+        "{output}"
     );
     assert!(
-        said.contains("also: ROCm publishes no free-threaded torch\n"),
-        "{said}"
+        output.contains("also: ROCm publishes no free-threaded torch\n"),
+        "{output}"
     );
-    assert!(said.contains("(contested)"), "{said}");
+    assert!(output.contains("(contested)"), "{output}");
 }
 
 #[test]
@@ -101,9 +101,9 @@ fn an_unknown_version_is_unknown_and_exits_well() {
 }
 
 #[test]
-fn an_axis_given_twice_or_misspelt_or_with_a_bad_value_is_told() {
+fn an_axis_given_twice_or_misspelt_or_with_a_bad_value_is_reported() {
     let project = Project::new();
-    let said = project
+    let stderr = project
         .run(&["compat", "explain", "torhc=2.6.0", "rocm=6", "rocm=6.2"])
         .exits(2)
         .stderr;
@@ -112,7 +112,7 @@ fn an_axis_given_twice_or_misspelt_or_with_a_bad_value_is_told() {
         "`6` is not a ROCm version",
         "rocm is given twice",
     ] {
-        assert!(said.contains(part), "{part}: {said}");
+        assert!(stderr.contains(part), "{part}: {stderr}");
     }
 }
 
@@ -352,7 +352,7 @@ fn redirects_missing_indexes_and_broken_pages_are_lived_with() {
         "{}",
         ran.stderr
     );
-    assert!(server.asked().contains(&"/elsewhere/".to_owned()));
+    assert!(server.requests().contains(&"/elsewhere/".to_owned()));
 }
 
 #[test]
@@ -373,31 +373,31 @@ fn a_failing_server_an_endless_page_and_no_server_are_faults_of_the_machine() {
     --> [SERVER]/whl/rocm6.1/torch/
     help: check the address and the network; saved pages work as well: pass their directory
     ");
-    let said = refresh(Page::Filler(40 << 20));
+    let output = refresh(Page::Filler(40 << 20));
     assert!(
-        said.starts_with(
+        output.starts_with(
             "error[K004 cannot-fetch]: cannot fetch [SERVER]/whl/rocm6.1/torch/: the page is larger"
         ),
-        "{said}"
+        "{output}"
     );
-    let said = refresh(Page::Redirect("/whl/rocm6.1/torch/".into()));
-    assert!(said.contains("redirect"), "{said}");
-    let said = Project::new()
+    let output = refresh(Page::Redirect("/whl/rocm6.1/torch/".into()));
+    assert!(output.contains("redirect"), "{output}");
+    let output = Project::new()
         .run(&["compat", "refresh", "--from", "http://127.0.0.1:1/whl"])
         .exits(3)
         .stderr;
     assert!(
-        said.starts_with("error[K004 cannot-fetch]: cannot fetch http://127.0.0.1:1/whl/: "),
-        "{said}"
+        output.starts_with("error[K004 cannot-fetch]: cannot fetch http://127.0.0.1:1/whl/: "),
+        "{output}"
     );
     let empty = Pages::serve(BTreeMap::new());
-    let said = Project::new()
+    let output = Project::new()
         .run(&["compat", "refresh", "--from", &empty.address])
         .exits(3)
         .stderr;
     assert!(
-        said.contains("error[K004 cannot-fetch]: no page of torch was found under"),
-        "{said}"
+        output.contains("error[K004 cannot-fetch]: no page of torch was found under"),
+        "{output}"
     );
 }
 

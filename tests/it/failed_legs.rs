@@ -96,7 +96,7 @@ impl Run {
     }
 
     /// The summary that the job `failures` writes.
-    fn told(&self) -> String {
+    fn summary(&self) -> String {
         let _ = std::fs::remove_file(self.toy.path("summary.md"));
         let job = &self.workflow["jobs"]["failures"];
         let fetched = job["steps"]
@@ -132,58 +132,58 @@ fn reports() -> String {
 }
 
 #[test]
-fn a_test_that_fails_is_told_with_its_wheel_and_what_it_found_wrong() {
+fn a_test_that_fails_is_reported_with_its_wheel_and_what_it_found_wrong() {
     let run = Run::new();
     run.toy.write("broken", b"");
     assert!(!run.test(1, 0));
-    let told = run.told();
+    let output = run.summary();
     assert!(
-        told.starts_with(
+        output.starts_with(
             "### Nothing was published\n\nbuild: ${{ needs.build.result }}, gpu-test: failure\n\n"
         ),
-        "{told}"
+        "{output}"
     );
     let table = format!(
         "1 wheel is built and did not pass the test:\n\n| wheel | job | what happened |\n| --- | --- | --- |\n\
          | `{WHEEL}` | `{JOB}` | failed: stage `smoke-test`, exit status 1: no kernel for gfx90a |\n"
     );
-    assert!(told.ends_with(&table), "{told}");
+    assert!(output.ends_with(&table), "{output}");
     // Nothing is there to install or to verify.
     assert!(
-        !told.contains("pip install") && !told.contains("verify"),
-        "{told}"
+        !output.contains("pip install") && !output.contains("verify"),
+        "{output}"
     );
 }
 
 #[test]
-fn a_test_that_ran_out_of_time_or_never_began_is_told_too() {
+fn a_test_that_ran_out_of_time_or_never_began_is_reported_too() {
     let run = Run::new();
     assert!(!run.test(1, 3000), "the cap of 50 minutes is reached");
-    let told = run.told();
+    let output = run.summary();
     assert!(
-        told.ends_with("| stopped at its time limit: stage `smoke-test` |\n"),
-        "{told}"
+        output.ends_with("| stopped at its time limit: stage `smoke-test` |\n"),
+        "{output}"
     );
     std::fs::remove_dir_all(run.toy.path("dist")).unwrap();
     assert!(!run.test(1, 0), "no wheel was fetched");
     run.fetch_wheel();
-    let told = run.told();
+    let output = run.summary();
     assert!(
-        told.ends_with("| failed: before its first stage |\n"),
-        "{told}"
+        output.ends_with("| failed: before its first stage |\n"),
+        "{output}"
     );
 }
 
 #[test]
-fn a_test_that_passes_at_the_second_attempt_is_told_no_more() {
+fn a_test_that_passes_at_the_second_attempt_is_not_reported() {
     let run = Run::new();
     run.toy.write("broken", b"");
     assert!(!run.test(1, 0));
     std::fs::remove_file(run.toy.path("broken")).unwrap();
     assert!(run.test(2, 0));
-    let told = run.told();
+    let output = run.summary();
     assert!(
-        told.ends_with("\n\nNo job recorded what failed: see the logs of the run.\n"),
-        "{told}"
+        output.ends_with("\n\nNo job recorded what failed: see the logs of the run.\n"),
+        "{output}"
     );
 }

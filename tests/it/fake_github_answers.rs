@@ -215,14 +215,14 @@ fn a_chunked_upload_is_refused_as_github_refuses_it() {
 fn chunked_calls_and_calls_without_a_length_are_refused() {
     let (server, id) = server(&[]);
     let path = format!("/repos/me/wheels/releases/{id}");
-    let told = head(&server, "PATCH", &path, 0);
+    let output = head(&server, "PATCH", &path, 0);
     for (other, body) in [
         ("Transfer-Encoding: chunked", "2\r\n{}\r\n0\r\n\r\n"),
         ("X-Nothing: 1", ""),
     ] {
         let mut stream = TcpStream::connect(server.address).unwrap();
         stream
-            .write_all(format!("{}{body}", told.replace("Content-Length: 0", other)).as_bytes())
+            .write_all(format!("{}{body}", output.replace("Content-Length: 0", other)).as_bytes())
             .unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
@@ -288,7 +288,7 @@ fn two_gibibytes_are_refused_before_the_first_byte_of_them() {
 }
 
 #[test]
-fn uploads_have_a_port_of_their_own_where_that_is_asked() {
+fn uploads_have_a_port_of_their_own_on_request() {
     let settings = GithubSettings {
         uploads_base: "http://uploads.test".to_owned(),
         ..GithubSettings::default()

@@ -325,14 +325,14 @@ fn the_page_decides_as_pick_does() {
         .unwrap();
         return;
     };
-    let told = String::from_utf8(node.stdout).unwrap();
+    let stdout = String::from_utf8(node.stdout).unwrap();
     assert!(
         node.status.success(),
         "{}",
         String::from_utf8_lossy(&node.stderr)
     );
     assert_eq!(
-        told.lines().take(3).collect::<Vec<_>>().join("\n"),
+        stdout.lines().take(3).collect::<Vec<_>>().join("\n"),
         format!(
             "compared {MACHINES} machines, {} reports and {} addresses",
             reports().len(),
@@ -444,8 +444,8 @@ fn the_page_is_small_and_written_once() {
         text.replace("2.8.3", "2.8.4"),
     )
     .unwrap();
-    let said = project.run(&check).exits(1).stderr;
-    let line = said
+    let stderr = project.run(&check).exits(1).stderr;
+    let line = stderr
         .lines()
         .find(|line| line.starts_with("site/index.html:"))
         .unwrap();
@@ -480,10 +480,10 @@ fn a_base_address_is_where_the_wheels_of_a_manifest_are() {
     // Without one they lie on this machine, and a deployed page leads nowhere.
     let local = project.run(&arguments[..4]).exits(0);
     assert!(local.stdout.contains("file://"), "{}", local.stdout);
-    let told =
+    let output =
         "warning[G307 address-of-this-machine]: the page links to 1 wheel on this machine only";
     assert!(
-        local.stderr.starts_with(told) && local.stderr.contains("`--base-url`"),
+        local.stderr.starts_with(output) && local.stderr.contains("`--base-url`"),
         "{}",
         local.stderr
     );

@@ -21,11 +21,11 @@ fn an_empty_plan_can_fail_a_check() {
             .contains("warning[P014 empty-plan]")
     );
     for file in ["m.yaml", "off.yaml"] {
-        let said = project
+        let stderr = project
             .run(&["check", "--fail-empty", file])
             .exits(1)
             .stderr;
-        assert!(said.contains("error[P014 empty-plan]"), "{said}");
+        assert!(stderr.contains("error[P014 empty-plan]"), "{stderr}");
     }
     project
         .run(&["check", "--fail-empty", "m.yaml", "full.yaml"])
@@ -58,7 +58,7 @@ fn a_plan_whose_files_are_all_published_says_so() {
 }
 
 #[test]
-fn only_keeps_the_reasons_for_what_is_asked_for() {
+fn only_keeps_the_reasons_for_what_is_selected() {
     let project = Project::new().file("m.yaml", &format!("{HEAD}{AXES}"));
     let words = [
         "plan",
@@ -69,25 +69,26 @@ fn only_keeps_the_reasons_for_what_is_asked_for() {
         "--only",
         "rocm=6.4",
     ];
-    let said = project.run(&words).exits(0);
+    let outcome = project.run(&words).exits(0);
     assert!(
-        said.stdout.contains("torch 2.5.1 × rocm 6.4") && !said.stdout.contains("torch 2.6.0"),
+        outcome.stdout.contains("torch 2.5.1 × rocm 6.4")
+            && !outcome.stdout.contains("torch 2.6.0"),
         "{}",
-        said.stdout
+        outcome.stdout
     );
     assert!(
-        said.stderr.contains(
+        outcome.stderr.contains(
             "help: change the values of `--only`, or the settings that the reasons mention\n"
         ),
         "{}",
-        said.stderr
+        outcome.stderr
     );
     // The reason that is advised is printed by the advised command.
-    let said = project
+    let stderr = project
         .run(&[&words[..2], &words[3..]].concat())
         .exits(0)
         .stderr;
-    let advised = said
+    let advised = stderr
         .split_once("help: see the reasons with `rock-matrix ")
         .unwrap()
         .1
@@ -112,8 +113,8 @@ fn verify_takes_folders_of_wheels() {
     let project = Project::new()
         .bytes(&format!("dist/{NAME}"), &Wheel::named(NAME).bytes())
         .file("none/x", "");
-    let said = project.run(&["wheel", "verify", "dist"]).exits(0).stdout;
-    assert!(said.contains(NAME), "{said}");
+    let stdout = project.run(&["wheel", "verify", "dist"]).exits(0).stdout;
+    assert!(stdout.contains(NAME), "{stdout}");
     assert!(
         project
             .run(&["wheel", "verify", "none"])
@@ -130,8 +131,8 @@ fn a_fault_is_not_reported_by_its_consequence() {
         .file("m.yaml", "version: 1\ndistribution: mine\nrecipe: mine\naxes: {mine: [\"1.0\"], python: [\"3.12\"]}\n")
         .file("r/mine.yaml", "recipe: 1\nname: mine\nbackend: {}\nsteps:\n  - {stage: build, argv: [\"true\"]}\ncollect: {wheels: \"dist/*.whl\"}\n");
     let codes = |words: &[&str]| {
-        let said = project.run(words).exits(1).stderr;
-        let lines = said
+        let stderr = project.run(words).exits(1).stderr;
+        let lines = stderr
             .lines()
             .filter_map(|line| line.strip_prefix("error[")?.split(' ').next())
             .map(str::to_owned);
@@ -150,11 +151,11 @@ fn the_hint_in_a_rendered_command_writes_the_script() {
     let project = Project::new()
         .file("m.yaml", matrix)
         .file("own recipes/mine.yaml", recipe);
-    let said = project
+    let stdout = project
         .run(&["render", "docker", "m.yaml", "--recipes", "own recipes"])
         .exits(0)
         .stdout;
-    let hint = said
+    let hint = stdout
         .lines()
         .find_map(|line| line.strip_prefix("# Write the script that it runs: rock-matrix "))
         .unwrap();

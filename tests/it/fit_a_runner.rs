@@ -18,11 +18,11 @@ fn on(file: &str, runner: &str) -> Project {
 #[test]
 fn jobs_that_do_not_fit_their_runner_are_refused() {
     let refused = |file: &str| {
-        let said = on(file, "ubuntu-22.04")
+        let outcome = on(file, "ubuntu-22.04")
             .run(&["render", "workflow", "m.yaml"])
             .exits(1);
-        assert_eq!(said.stdout, "");
-        said.stderr
+        assert_eq!(outcome.stdout, "");
+        outcome.stderr
     };
     insta::assert_snapshot!(refused("pytorch.yaml"), @r"
     error[P065 job-does-not-fit]: 20 jobs do not fit on `ubuntu-22.04`: a build of `torch` needs 36 thread-hours, but the runner has 4 threads for 6 h
@@ -115,11 +115,11 @@ fn check_and_plan_warn_of_jobs_that_do_not_fit() {
         .collect();
     assert_eq!(places, ["warning P065 m.yaml:7"; 2]);
     let is_silent = |project: &Project, arguments: &[&str]| {
-        let said = project.run(arguments).exits(0);
+        let outcome = project.run(arguments).exits(0);
         assert!(
-            !said.stderr.contains("P065"),
+            !outcome.stderr.contains("P065"),
             "{arguments:?}: {}",
-            said.stderr
+            outcome.stderr
         );
     };
     is_silent(&project, &["plan", "m.yaml", "--runner", "4x16"]);
@@ -142,11 +142,11 @@ fn caches_larger_than_github_keeps_are_a_warning_and_shared_out() {
                   python: [\"3.9\", \"3.10\", \"3.11\", \"3.12\"]\n  torch: [\"2.5.1\", \"2.6.0\", \"2.7.1\", \"2.8.0\"]\n  \
                   rocm: [\"6.1\", \"6.2\", \"6.3\", \"6.4\"]\n  backend: [ck]\ngfx: [gfx90a, gfx942]\n";
     let project = Project::new().file("m.yaml", &format!("{matrix}workflow: {{cache: on}}\n"));
-    let said = project
+    let stderr = project
         .run(&["render", "workflow", "m.yaml"])
         .exits(0)
         .stderr;
-    let warned = said
+    let warned = stderr
         .split("\n\n")
         .find(|one| one.contains("[P066 "))
         .unwrap_or_default();
@@ -161,8 +161,8 @@ fn caches_larger_than_github_keeps_are_a_warning_and_shared_out() {
     help: build fewer combinations, build some in another repository, or choose a larger runner
     ");
     for command in [&["check", "m.yaml"][..], &["plan", "m.yaml"]] {
-        let said = project.run(command).exits(0).stderr;
-        assert!(said.contains(warned.trim_end()), "{command:?}: {said}");
+        let stderr = project.run(command).exits(0).stderr;
+        assert!(stderr.contains(warned.trim_end()), "{command:?}: {stderr}");
     }
     let plan = project
         .run(&["plan", "m.yaml", "--format", "json"])

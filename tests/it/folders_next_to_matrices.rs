@@ -57,13 +57,17 @@ fn rows_replace_built_in_ones_unless_a_folder_is_named() {
     };
     assert_eq!((value(&own), value(&built_in)), (7, 256));
     assert_eq!(rows(&project, &["--compat", "named"]), built_in);
-    let said = project.run(&["plan", "-v"]).exits(0).stderr;
+    let stderr = project.run(&["plan", "-v"]).exits(0).stderr;
     assert!(
-        said.starts_with("using the tables of matrices/compat before the built-in ones\n"),
-        "{said}"
+        stderr.starts_with("using the tables of matrices/compat before the built-in ones\n"),
+        "{stderr}"
     );
-    let said = project.run(&["plan", "-v", "--compat", "named"]).exits(0);
-    assert!(!said.stderr.contains("using the tables"), "{}", said.stderr);
+    let outcome = project.run(&["plan", "-v", "--compat", "named"]).exits(0);
+    assert!(
+        !outcome.stderr.contains("using the tables"),
+        "{}",
+        outcome.stderr
+    );
 }
 
 #[test]

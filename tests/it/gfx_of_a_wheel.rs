@@ -308,7 +308,7 @@ fn archives_of_code_objects_belong_to_libraries_that_name_them() {
 }
 
 #[test]
-fn an_archive_without_code_of_a_library_is_told_where_no_other_has_it() {
+fn an_archive_without_code_of_a_library_is_reported_where_no_other_has_it() {
     let host = wheel(split_library());
     let archive = |target: &str, name: &str| {
         Wheel::named(&format!("demo_device_{target}-1.0-py3-none-any.whl")).file(
@@ -341,10 +341,10 @@ fn an_archive_without_code_of_a_library_is_told_where_no_other_has_it() {
     // Code for a target is there where the archive has code of the library, and not where it is of
     // others.
     check(&[host, with, without, "--expect", "gfx942"], 0);
-    let said = check(&[host, with, without, "--expect", "gfx942,gfx1100"], 1);
+    let output = check(&[host, with, without, "--expect", "gfx942,gfx1100"], 1);
     assert!(
-        said.contains("[R120 ") && said.contains("gfx1100 is missing"),
-        "{said}"
+        output.contains("[R120 ") && output.contains("gfx1100 is missing"),
+        "{output}"
     );
 }
 
@@ -500,10 +500,10 @@ fn a_program_whose_first_segment_is_writable_is_no_error() {
     let wheel = Wheel::named(name).executable("demo/bin/tool", writable);
     let project = Project::new().bytes(name, &wheel.bytes());
     for command in ["check", "verify"] {
-        let told = project.run(&["wheel", command, name]).exits(0).stderr;
+        let stderr = project.run(&["wheel", command, name]).exits(0).stderr;
         assert!(
-            told.contains("warning[R134 writable-first-segment]") && !told.contains("R131"),
-            "{command}: {told}"
+            stderr.contains("warning[R134 writable-first-segment]") && !stderr.contains("R131"),
+            "{command}: {stderr}"
         );
     }
 }
@@ -541,7 +541,7 @@ fn every_gate_is_in_one_check_and_what_is_known_may_be_allowed() {
 }
 
 #[test]
-fn wheels_are_told_in_the_order_they_were_named_those_that_cannot_be_read_too() {
+fn wheels_are_reported_in_the_order_they_were_named_those_that_cannot_be_read_too() {
     let one = wheel(library(bundle::hip_bundle(&[GFX90A], 512), 1));
     let project = Project::new()
         .bytes(NAME, &one.bytes())
@@ -593,7 +593,7 @@ fn a_person_reads_how_many_of_each_kind_there_are() {
 }
 
 #[test]
-fn a_folder_stands_for_its_wheels() {
+fn a_folder_represents_its_wheels() {
     let bytes = wheel(library(bundle::hip_bundle(&[GFX942], 512), 1)).bytes();
     let project = Project::new()
         .bytes(&format!("dist/{NAME}"), &bytes)

@@ -162,7 +162,7 @@ fn a_wheel_that_no_build_reported_stops_its_leg() {
 
 #[test]
 fn a_leg_hands_over_nothing_that_differs_from_its_build() {
-    let told = |change: &dyn Fn(&Toy)| {
+    let output_of = |change: &dyn Fn(&Toy)| {
         let toy = built();
         change(&toy);
         let (code, _, stderr) = leg(&toy);
@@ -177,11 +177,11 @@ fn a_leg_hands_over_nothing_that_differs_from_its_build() {
     };
     let wheel = |toy: &Toy| toy.path("dist").join(WHEEL);
     let found = [
-        told(&|toy| std::fs::write(wheel(toy), b"").unwrap()),
-        told(&|toy| std::fs::remove_file(toy.job("build.json")).unwrap()),
-        told(&|toy| record(toy, "\"outcome\": \"done\"", "\"outcome\": \"failed\"")),
-        told(&|toy| record(toy, &format!("\"job\": \"{JOB}\""), "\"job\": \"other\"")),
-        told(&|toy| {
+        output_of(&|toy| std::fs::write(wheel(toy), b"").unwrap()),
+        output_of(&|toy| std::fs::remove_file(toy.job("build.json")).unwrap()),
+        output_of(&|toy| record(toy, "\"outcome\": \"done\"", "\"outcome\": \"failed\"")),
+        output_of(&|toy| record(toy, &format!("\"job\": \"{JOB}\""), "\"job\": \"other\"")),
+        output_of(&|toy| {
             std::fs::rename(wheel(toy), toy.path("elsewhere.whl")).unwrap();
             record(
                 toy,
@@ -222,7 +222,7 @@ struct Handed {
 impl Handed {
     fn new() -> Self {
         let toy = Toy::building("").two_pythons();
-        let said = toy
+        let output = toy
             .command(&[
                 "plan",
                 "matrices/toy.yaml",
@@ -233,7 +233,7 @@ impl Handed {
             ])
             .output()
             .unwrap();
-        assert!(said.status.success());
+        assert!(output.status.success());
         let plan_digest = digest(&toy.path("plan.json")).to_hex();
         let mut handed = Self {
             toy,
@@ -379,7 +379,7 @@ fn the_only_artifact_lies_in_the_folder_itself() {
         "matrices/toy.yaml",
         matrix.replace(", \"3.12\"]", "]").as_bytes(),
     );
-    let said = handed
+    let output = handed
         .toy
         .command(&[
             "plan",
@@ -391,7 +391,7 @@ fn the_only_artifact_lies_in_the_folder_itself() {
         ])
         .output()
         .unwrap();
-    assert!(said.status.success());
+    assert!(output.status.success());
     std::fs::rename(handed.folder(JOB), handed.toy.path("flat")).unwrap();
     let legs = json!({"leg_0": handed.outputs["leg_0"], "leg_1": ""}).to_string();
     let words = "publish --to release --tag v1 --plan plan.json --legs-env LEGS_0 --artifacts flat";
@@ -563,8 +563,8 @@ fn files_that_no_leg_reported_are_refused() {
 fn a_wheel_in_the_artifact_of_another_job_is_refused() {
     let mut handed = Handed::new();
     handed.keep(0, JOB, &[WHEEL, OTHER_WHEEL]);
-    let told = handed.refused();
-    insta::assert_snapshot!(told, @r"
+    let output = handed.refused();
+    insta::assert_snapshot!(output, @r"
     error[G344 file-of-another-job]: the artifact `wheel-toy-1.0-rocm6.2-py3.11` contains `toy-1.0+rocm62-cp312-cp312-linux_x86_64.whl`, which the job `toy-1.0-rocm6.2-py3.11` does not build
     --> artifacts/wheel-toy-1.0-rocm6.2-py3.11/toy-1.0+rocm62-cp312-cp312-linux_x86_64.whl
      = note: the job builds `toy-1.0+rocm62-cp311-cp311-linux_x86_64.whl`
@@ -574,7 +574,7 @@ fn a_wheel_in_the_artifact_of_another_job_is_refused() {
 
 #[test]
 fn every_job_has_one_report_and_one_artifact() {
-    let told = |change: &dyn Fn(&mut Value)| {
+    let output_of = |change: &dyn Fn(&mut Value)| {
         let mut handed = Handed::new();
         change(&mut handed.outputs);
         handed.refused()
@@ -583,9 +583,9 @@ fn every_job_has_one_report_and_one_artifact() {
         json!({"job": job, "artifact": artifact, "digest": "0".repeat(64)}).to_string()
     };
     let found = [
-        told(&|outputs| outputs["leg_1"] = "".into()),
-        told(&|outputs| *outputs = json!(["x"])),
-        told(&|outputs| outputs["leg_1"] = report("other", "40").into()),
+        output_of(&|outputs| outputs["leg_1"] = "".into()),
+        output_of(&|outputs| *outputs = json!(["x"])),
+        output_of(&|outputs| outputs["leg_1"] = report("other", "40").into()),
     ];
     insta::assert_snapshot!(found.join("\n"), @r#"
     error[G346 leg-not-reported]: no leg reports the job `toy-1.0-rocm6.2-py3.12`
@@ -712,12 +712,12 @@ fn max_parallel_is_divided_among_the_matrices_of_a_workflow() {
 /// legs.
 #[test]
 fn report_legs_asks_for_the_variable_with_the_reports() {
-    let said = crate::support::Project::new()
+    let stderr = crate::support::Project::new()
         .run(&["report", "legs", "--plan", "plan.json"])
         .exits(2)
         .stderr;
     assert!(
-        said.contains("required arguments were not provided:\n  <--legs-env <NAME>>"),
-        "{said}"
+        stderr.contains("required arguments were not provided:\n  <--legs-env <NAME>>"),
+        "{stderr}"
     );
 }

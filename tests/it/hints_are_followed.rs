@@ -14,22 +14,22 @@ fn extension(lines: &str) -> Project {
 #[test]
 fn init_is_followed_by_what_it_prints_next() {
     let project = Project::new();
-    let said = project.run(&["check"]).exits(1).stderr;
-    let said = project.follow(&said, "create one with").exits(0).stderr;
-    assert!(project.has("matrices/flash-attn.yaml"), "{said}");
+    let stderr = project.run(&["check"]).exits(1).stderr;
+    let stderr = project.follow(&stderr, "create one with").exits(0).stderr;
+    assert!(project.has("matrices/flash-attn.yaml"), "{stderr}");
     assert_eq!(
         project
-            .follow(&said, "flash-attn.yaml, then")
+            .follow(&stderr, "flash-attn.yaml, then")
             .exits(0)
             .stderr,
         "1 file, 0 errors, 0 warnings\n"
     );
     let plan = project
-        .follow(&said, "`rock-matrix check`,")
+        .follow(&stderr, "`rock-matrix check`,")
         .exits(0)
         .stdout;
     assert!(plan.contains("1 job"), "{plan}");
-    let _ = project.follow(&said, "` and\n").exits(0);
+    let _ = project.follow(&stderr, "` and\n").exits(0);
     let _ = project.run(&["render", "workflow", "--check"]).exits(0);
 }
 
@@ -38,13 +38,13 @@ fn a_plan_without_jobs_says_how_to_see_the_reasons() {
     let project = extension("vars: {source: .}\nexclude: [{python: \"3.11\"}]\n");
     for command in [&["plan"][..], &["render", "workflow"], &["check"]] {
         let arguments: Vec<&str> = command.iter().copied().chain(["own wheels.yaml"]).collect();
-        let said = project.run(&arguments).exits(0);
+        let outcome = project.run(&arguments).exits(0);
         let before = if command == ["plan"] {
             "see the reasons with"
         } else {
             "see every reason with"
         };
-        let reasons = project.follow(&said.stderr, before).exits(0).stdout;
+        let reasons = project.follow(&outcome.stderr, before).exits(0).stdout;
         assert!(reasons.contains("excluded by"), "{reasons}");
     }
 }
@@ -76,9 +76,9 @@ fn a_value_without_jobs_is_explained_with_the_options_of_the_command() {
     let project = extension("vars: {source: .}\nexclude: [{python: \"3.12\"}]\n");
     let words = ["plan", "own wheels.yaml", "--axis", "python=3.11,3.12"];
     for more in [&["--runner", "16x64"][..], &["--json", "-o", "plan.json"]] {
-        let said = project.run(&[&words[..], more].concat()).exits(0).stderr;
-        assert!(said.contains("P025 value-without-job"), "{said}");
-        let reasons = project.follow(&said, "see the reasons with").exits(0);
+        let stderr = project.run(&[&words[..], more].concat()).exits(0).stderr;
+        assert!(stderr.contains("P025 value-without-job"), "{stderr}");
+        let reasons = project.follow(&stderr, "see the reasons with").exits(0);
         assert!(
             reasons.stdout.contains("python 3.12 ("),
             "{}",
@@ -94,16 +94,16 @@ fn a_build_without_jobs_says_why() {
         &["build", "own wheels.yaml", "--all"][..],
         &["render", "docker", "own wheels.yaml"],
     ] {
-        let said = project.run(command).exits(0).stderr;
+        let stderr = project.run(command).exits(0).stderr;
         assert!(
-            said.starts_with(
+            stderr.starts_with(
                 "warning[P014 empty-plan]: every combination is excluded, so there are no jobs\n"
             ),
-            "{said}"
+            "{stderr}"
         );
         assert!(
             project
-                .follow(&said, "see every reason with")
+                .follow(&stderr, "see every reason with")
                 .exits(0)
                 .stdout
                 .contains("excluded by")
@@ -128,26 +128,27 @@ fn a_build_without_jobs_says_why() {
         .into_iter()
         .chain(sets)
         .collect();
-    let said = project.run(&alone).exits(1).stderr;
+    let stderr = project.run(&alone).exits(1).stderr;
     assert!(
-        said.contains("error[P014 empty-plan]") && said.contains("torch 2.5.1 has wheels for ROCm"),
-        "{said}"
+        stderr.contains("error[P014 empty-plan]")
+            && stderr.contains("torch 2.5.1 has wheels for ROCm"),
+        "{stderr}"
     );
 }
 
 #[test]
 fn a_missing_variable_is_explained_by_its_recipe() {
     let project = extension("");
-    let said = project.run(&["check", "own wheels.yaml"]).exits(1).stderr;
+    let stderr = project.run(&["check", "own wheels.yaml"]).exits(1).stderr;
     let shown = project
-        .follow(&said, "set `source` under `vars`;")
+        .follow(&stderr, "set `source` under `vars`;")
         .exits(0)
         .stdout;
     assert!(shown.contains("source"), "{shown}");
-    let said = project.run(&["recipe", "show", "nope"]).exits(2).stderr;
+    let stderr = project.run(&["recipe", "show", "nope"]).exits(2).stderr;
     assert!(
         project
-            .follow(&said, "help:")
+            .follow(&stderr, "help:")
             .exits(0)
             .stdout
             .contains("hip-extension")
@@ -162,8 +163,8 @@ fn a_job_for_windows_is_rendered_by_the_printed_command() {
         &["build", job, "--matrix", "own wheels.yaml"][..],
         &["build", "own wheels.yaml", job],
     ] {
-        let said = project.run(arguments).exits(1).stderr;
-        let script = project.follow(&said, "run the output of").exits(0).stdout;
+        let stderr = project.run(arguments).exits(1).stderr;
+        let script = project.follow(&stderr, "run the output of").exits(0).stdout;
         assert!(script.contains(job), "{script}");
     }
 }
@@ -171,13 +172,13 @@ fn a_job_for_windows_is_rendered_by_the_printed_command() {
 #[test]
 fn a_job_that_is_not_known_is_one_of_those_listed() {
     let project = extension("vars: {source: .}\n");
-    let said = project
+    let stderr = project
         .run(&["build", "nope", "--matrix", "own wheels.yaml", "--dry-run"])
         .exits(2)
         .stderr;
     assert!(
-        said.contains("help: name one of own-1.0-rocm6.2-py3.11\n"),
-        "{said}"
+        stderr.contains("help: name one of own-1.0-rocm6.2-py3.11\n"),
+        "{stderr}"
     );
     let _ = project
         .run(&[
@@ -188,10 +189,10 @@ fn a_job_that_is_not_known_is_one_of_those_listed() {
             "--dry-run",
         ])
         .exits(0);
-    let said = project.run(&["build", "own wheels.yaml"]).exits(2).stderr;
+    let stderr = project.run(&["build", "own wheels.yaml"]).exits(2).stderr;
     assert!(
-        said.contains("name one of own-1.0-rocm6.2-py3.11, or select all with `--all`"),
-        "{said}"
+        stderr.contains("name one of own-1.0-rocm6.2-py3.11, or select all with `--all`"),
+        "{stderr}"
     );
 }
 
@@ -199,8 +200,8 @@ fn a_job_that_is_not_known_is_one_of_those_listed() {
 fn what_is_not_there_is_listed_by_the_printed_command() {
     let project = extension("vars: {source: .}\n");
     let listed = |arguments: &[&str], code: i32, known: &str| {
-        let said = project.run(arguments).exits(code).stderr;
-        let list = project.follow(&said, "help:").exits(0).stdout;
+        let stderr = project.run(arguments).exits(code).stderr;
+        let list = project.follow(&stderr, "help:").exits(0).stdout;
         assert!(list.contains(known), "{list}");
     };
     listed(&["compat", "list", "nope"], 2, "torch");
@@ -218,36 +219,36 @@ fn a_filter_of_plans_works_with_other_commands() {
         &["render", "recipe"],
         &["render", "script"],
     ] {
-        let said = project.run(&[command, &filter].concat()).exits(2).stderr;
-        project.follow(&said, "filter a plan:").exits(0);
+        let stderr = project.run(&[command, &filter].concat()).exits(2).stderr;
+        project.follow(&stderr, "filter a plan:").exits(0);
     }
     assert!(project.has("scripts/own-1.0-rocm6.2-py3.11.sh"));
-    let said = project
+    let stderr = project
         .run(&[&["build", "--dry-run"], &filter[..]].concat())
         .exits(2)
         .stderr;
     assert!(
-        said.contains("--json | rock-matrix build - --all`"),
-        "{said}"
+        stderr.contains("--json | rock-matrix build - --all`"),
+        "{stderr}"
     );
 }
 
 #[test]
 fn init_in_another_folder_says_where_to_go_on() {
     let project = Project::new();
-    let said = project.run(&["init", "my wheels"]).exits(0).stderr;
-    let folder = said
+    let stderr = project.run(&["init", "my wheels"]).exits(0).stderr;
+    let folder = stderr
         .split("next: `cd ")
         .nth(1)
         .and_then(|rest| rest.split('`').next())
         .unwrap_or_default();
-    assert_eq!(folder, "'my wheels'", "{said}");
+    assert_eq!(folder, "'my wheels'", "{stderr}");
     let check = format!("cd {folder} && rock-matrix check");
-    let said = project
+    let stderr = project
         .follow(&format!("run `{check}`"), "run")
         .exits(0)
         .stderr;
-    assert_eq!(said, "1 file, 0 errors, 0 warnings\n");
+    assert_eq!(stderr, "1 file, 0 errors, 0 warnings\n");
 }
 
 #[test]
@@ -263,10 +264,10 @@ fn a_recipe_for_any_project_asks_for_the_name_of_one() {
         "--set",
         "rocm=6.2",
     ];
-    let said = project.run(&build).exits(1).stderr;
+    let stderr = project.run(&build).exits(1).stderr;
     assert!(
-        said.contains("help: add `--set distribution=NAME` and `--set version=VERSION`\n"),
-        "{said}"
+        stderr.contains("help: add `--set distribution=NAME` and `--set version=VERSION`\n"),
+        "{stderr}"
     );
     let more = [
         "--set",

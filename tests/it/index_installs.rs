@@ -248,13 +248,13 @@ fn an_index_that_lists_files_is_not_emptied_for_a_folder_or_a_list_without_wheel
     // One that no index lists is as good as none.
     let weird = "flash_attn-2.8.3+mine-py3-none-any.whl";
     let project = project.bytes(&format!("weird/{weird}"), &Wheel::named(weird).bytes());
-    let said = project
+    let stderr = project
         .run(&["index", "build", "weird", "--out", "dist/simple"])
         .exits(1)
         .stderr;
     assert!(
-        said.contains("error[G008") && said.contains("`dist/simple` was not changed"),
-        "{said}"
+        stderr.contains("error[G008") && stderr.contains("`dist/simple` was not changed"),
+        "{stderr}"
     );
     std::fs::remove_dir_all(project.path("weird")).unwrap();
     let empty: [&[&str]; 3] = [
@@ -364,16 +364,16 @@ fn a_wheel_of_another_project_inside_is_not_offered() {
         text.replace("Name: flash-attn", "Name: flush-attn")
     });
     let project = Project::new().bytes(&format!("dist/{name}"), &other.bytes());
-    let said = project.run(&["index", "build", "dist"]).exits(1).stderr;
-    assert!(said.starts_with("error[W050 name-mismatch]"), "{said}");
+    let stderr = project.run(&["index", "build", "dist"]).exits(1).stderr;
+    assert!(stderr.starts_with("error[W050 name-mismatch]"), "{stderr}");
     assert_eq!(project.files(), [format!("dist/{name}")]);
 }
 
 /// Labels that installers order against ROCm are told with both names, once a project.
 #[test]
-fn versions_that_sort_against_their_rocm_are_told() {
+fn versions_that_sort_against_their_rocm_are_reported() {
     let name = |label: &str| format!("torch-2.9.0+{label}-cp312-cp312-linux_x86_64.whl");
-    let told = |labels: &[&str]| {
+    let stderr_of = |labels: &[&str]| {
         let wheels = labels.iter().map(|label| name(label));
         let add = |project: Project, name: String| {
             project.bytes(&format!("dist/{name}"), &Wheel::named(&name).bytes())
@@ -384,19 +384,22 @@ fn versions_that_sort_against_their_rocm_are_told() {
             .exits(0)
             .stderr
     };
-    let said = told(&["rocm7.14.0", "rocm10.2.0", "rocm7.2.0"]);
-    assert!(said.contains("warning[G124 labels-misordered]"), "{said}");
+    let output = stderr_of(&["rocm7.14.0", "rocm10.2.0", "rocm7.2.0"]);
     assert!(
-        said.contains("installers consider torch 2.9.0+rocm10.2.0 older than 2.9.0+rocm7.14.0"),
-        "{said}"
+        output.contains("warning[G124 labels-misordered]"),
+        "{output}"
     );
     assert!(
-        said.contains("help: install from the directory of one ROCm version"),
-        "{said}"
+        output.contains("installers consider torch 2.9.0+rocm10.2.0 older than 2.9.0+rocm7.14.0"),
+        "{output}"
     );
-    assert_eq!(told(&["rocm7.14.0", "rocm7.2.0"]), "");
+    assert!(
+        output.contains("help: install from the directory of one ROCm version"),
+        "{output}"
+    );
+    assert_eq!(stderr_of(&["rocm7.14.0", "rocm7.2.0"]), "");
     assert_eq!(
-        told(&["rocm10.1torch2.15", "rocm7.2torch2.9"]),
+        stderr_of(&["rocm10.1torch2.15", "rocm7.2torch2.9"]),
         "",
         "the torch decides there, and its folder"
     );

@@ -108,11 +108,12 @@ fn a_known_index_is_byte_for_byte_the_one_that_reading_gives() {
 fn a_wheel_that_is_newer_than_the_manifest_or_of_another_size_is_read() {
     let project = released();
     let known = |project: &Project| {
-        let said = project
+        let stderr = project
             .run(&["index", "build", "release", "-v"])
             .exits(0)
             .stderr;
-        said.lines()
+        stderr
+            .lines()
             .find(|line| line.contains(" known by "))
             .unwrap()
             .to_owned()
@@ -155,14 +156,16 @@ fn a_sidecar_that_is_gone_comes_back_without_hashing_the_wheel() {
 #[test]
 fn digests_come_from_a_manifest_or_sums_that_are_named() {
     let project = released();
-    let said = |known: &str| {
+    let stderr_of = |known: &str| {
         project
             .run(&["index", "build", "dist", "--known", known, "-v"])
             .exits(0)
             .stderr
     };
-    assert!(said("release/rock-manifest.json").contains("0 files read, 2 known by their digest"));
-    assert!(said("release/SHA256SUMS").contains("0 files read, 2 known by their digest"));
+    assert!(
+        stderr_of("release/rock-manifest.json").contains("0 files read, 2 known by their digest")
+    );
+    assert!(stderr_of("release/SHA256SUMS").contains("0 files read, 2 known by their digest"));
     assert!(
         project
             .run(&["index", "build", "dist", "-v"])
@@ -183,11 +186,11 @@ fn a_file_that_tells_no_digests_is_refused() {
         .file("sums", "not a sum\n")
         .file("empty", "");
     for name in ["plan.json", "sums", "empty"] {
-        let said = project
+        let stderr = project
             .run(&["index", "build", "dist", "--known", name])
             .exits(1)
             .stderr;
-        assert!(said.starts_with("error[G018 bad-known-file]"), "{said}");
+        assert!(stderr.starts_with("error[G018 bad-known-file]"), "{stderr}");
     }
     let good = project
         .run(&["index", "build", "dist", "--known", "release/SHA256SUMS"])

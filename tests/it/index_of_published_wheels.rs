@@ -331,9 +331,9 @@ fn drafts_unfinished_uploads_and_prereleases_are_left_out() {
             project.run(&[command, &["--published", "releases.json"], more].concat())
         };
         let (without, with) = (run(&[]).exits(code), run(&["--prereleases"]).exits(0));
-        let told = "skipped 1 release marked as a prerelease (include with `--prereleases`)";
+        let output = "skipped 1 release marked as a prerelease (include with `--prereleases`)";
         assert!(
-            without.stderr.contains(told) && !with.stderr.contains("skipped"),
+            without.stderr.contains(output) && !with.stderr.contains("skipped"),
             "{command:?}: {without:?}"
         );
         assert!(
@@ -345,7 +345,7 @@ fn drafts_unfinished_uploads_and_prereleases_are_left_out() {
 }
 
 #[test]
-fn names_that_github_changed_are_told_and_left_out() {
+fn names_that_github_changed_are_reported_and_left_out() {
     let changed = "flash_attn-2.8.3.rocm62torch2.5-cp311-cp311-linux_x86_64.whl";
     let ambiguous = "flash_attn-2.8.3+rocm714torch2.5-cp311-cp311-linux_x86_64.whl";
     let good = name("rocm62torch2.5");
@@ -356,17 +356,18 @@ fn names_that_github_changed_are_told_and_left_out() {
             .map(|n| asset(n, b"x", BASE))
             .collect(),
     )]);
-    let said = build(&project, &[]).stderr;
+    let stderr = build(&project, &[]).stderr;
     assert_eq!(
-        said.matches("warning[G300 unreadable-published-name]")
+        stderr
+            .matches("warning[G300 unreadable-published-name]")
             .count(),
         2,
-        "{said}"
+        "{stderr}"
     );
     assert!(
-        said.contains(&format!("the published file `{changed}` is skipped"))
-            && said.contains(ambiguous),
-        "{said}"
+        stderr.contains(&format!("the published file `{changed}` is skipped"))
+            && stderr.contains(ambiguous),
+        "{stderr}"
     );
     let pages: String = project
         .files()
@@ -378,7 +379,7 @@ fn names_that_github_changed_are_told_and_left_out() {
 }
 
 #[test]
-fn files_without_digest_are_listed_without_hash_and_told_of_once() {
+fn files_without_digest_are_listed_without_hash_and_reported_once() {
     let mut assets: Vec<Value> = LABELS
         .iter()
         .map(|(_, label)| asset(&name(label), b"x", BASE))
@@ -390,13 +391,16 @@ fn files_without_digest_are_listed_without_hash_and_told_of_once() {
         .take(2)
         .for_each(|asset| asset["digest"] = Value::Null);
     let project = listed(&[release("v1", assets)]);
-    let said = build(&project, &[]).stderr;
+    let stderr = build(&project, &[]).stderr;
     assert_eq!(
-        said.matches("warning[G305 no-published-digest]").count(),
+        stderr.matches("warning[G305 no-published-digest]").count(),
         1,
-        "{said}"
+        "{stderr}"
     );
-    assert!(said.contains("2 files are listed without a hash"), "{said}");
+    assert!(
+        stderr.contains("2 files are listed without a hash"),
+        "{stderr}"
+    );
     let page = project.read("site/rocm6.2-torch2.5/flash-attn/index.html");
     assert!(
         page.contains("-any.whl\">") && !page.contains("sha256"),
@@ -452,12 +456,12 @@ fn a_site_of_no_wheels_is_written_with_a_warning_and_has_nothing_to_pick() {
         ),
         (&page[..], "site/finder.html"),
     ] {
-        let said = project.run(words).exits(0).stderr;
+        let stderr = project.run(words).exits(0).stderr;
         assert!(
-            said.contains("warning[G203 no-published-wheels]") && said.contains("publish"),
-            "{said}"
+            stderr.contains("warning[G203 no-published-wheels]") && stderr.contains("publish"),
+            "{stderr}"
         );
-        assert!(!said.contains("error[") && project.has(at), "{said}");
+        assert!(!stderr.contains("error[") && project.has(at), "{stderr}");
     }
     assert!(
         project
@@ -469,19 +473,22 @@ fn a_site_of_no_wheels_is_written_with_a_warning_and_has_nothing_to_pick() {
             .read("site/finder.html")
             .contains("No wheel is published here.")
     );
-    let said = project
+    let stderr = project
         .run(&["pick", "--published", "releases.json", "--only-given"])
         .exits(1)
         .stderr;
-    assert!(said.contains("error[G203 no-published-wheels]"), "{said}");
+    assert!(
+        stderr.contains("error[G203 no-published-wheels]"),
+        "{stderr}"
+    );
     // Of what counts as not finished the index lists nothing unless it is told to, and says so.
     let mut early = release("v1", vec![asset(&name("rocm62torch2.5"), b"x", BASE)]);
     early["prerelease"] = true.into();
     let project = listed(&[early]);
-    let said = build(&project, &[]).stderr;
+    let stderr = build(&project, &[]).stderr;
     assert!(
-        said.contains("warning[G203") && said.contains("`--prereleases`"),
-        "{said}"
+        stderr.contains("warning[G203") && stderr.contains("`--prereleases`"),
+        "{stderr}"
     );
     assert!(!build(&project, &["--prereleases"]).stderr.contains("G203"));
 }
@@ -496,15 +503,18 @@ fn of_a_wheel_that_was_built_again_the_newest_release_is_offered_everywhere() {
         let old = tagged(other.1, other.0, &name, b"old!");
         for releases in [[new.clone(), old.clone()], [old, new]] {
             let project = listed(&releases);
-            let said = build(&project, &[]).stderr;
+            let stderr = build(&project, &[]).stderr;
             assert_eq!(
-                said.matches("warning[G306 older-release-differs]").count(),
+                stderr
+                    .matches("warning[G306 older-release-differs]")
+                    .count(),
                 1,
-                "{said}"
+                "{stderr}"
             );
             assert!(
-                said.contains(&format!("of release `{}`", one.1)) && said.contains(&hex(b"old!")),
-                "{said}"
+                stderr.contains(&format!("of release `{}`", one.1))
+                    && stderr.contains(&hex(b"old!")),
+                "{stderr}"
             );
             let page = project.read("site/rocm6.2-torch2.5/flash-attn/index.html");
             let (address, digest) = (format!("download/{}/", one.1), hex(b"new"));
@@ -553,16 +563,16 @@ fn of_a_wheel_that_was_built_again_the_newest_release_is_offered_everywhere() {
                 "site",
                 "--apply",
             ];
-            let said = project
+            let stderr = project
                 .run(&[&yank[..], &[&format!("{name}: broken")]].concat())
                 .exits(0)
                 .stderr;
-            assert!(!said.contains("G306"), "{said}");
-            let said = project
+            assert!(!stderr.contains("G306"), "{stderr}");
+            let stderr = project
                 .run(&[&words[..], &["--withdrawn-in", "site"]].concat())
                 .exits(0)
                 .stderr;
-            assert!(!said.contains("G306"), "{said}");
+            assert!(!stderr.contains("G306"), "{stderr}");
         }
     }
 }
@@ -580,11 +590,11 @@ fn folders_of_releases_offer_the_newest_and_two_files_of_one_release_are_an_erro
             .run(&["publish", "--to", "releases", "--tag", tag, "dist"])
             .exits(0);
     }
-    let said = project
+    let stderr = project
         .run(&["index", "build", "--published", "releases", "--out", "site"])
         .exits(0)
         .stderr;
-    assert!(said.contains("warning[G306"), "{said}");
+    assert!(stderr.contains("warning[G306"), "{stderr}");
     assert!(
         project
             .read("site/rocm6.2-torch2.5/flash-attn/index.html")
@@ -600,7 +610,7 @@ fn folders_of_releases_offer_the_newest_and_two_files_of_one_release_are_an_erro
         "v1",
         vec![asset(&name, b"x", BASE), asset(&upper, b"y", BASE)],
     )]);
-    let said = twice
+    let stderr = twice
         .run(&[
             "index",
             "build",
@@ -612,8 +622,8 @@ fn folders_of_releases_offer_the_newest_and_two_files_of_one_release_are_an_erro
         .exits(1)
         .stderr;
     assert!(
-        said.starts_with("error[G014 same-name-twice]") && said.contains("of release `v1`"),
-        "{said}"
+        stderr.starts_with("error[G014 same-name-twice]") && stderr.contains("of release `v1`"),
+        "{stderr}"
     );
     assert!(!twice.has("site"));
 }
@@ -627,32 +637,33 @@ fn a_wheel_whose_label_says_nothing_is_in_no_index() {
         "v1",
         all.iter().map(|name| asset(name, b"x", BASE)).collect(),
     )]);
-    let said = build(&project, &[]).stderr;
+    let output = build(&project, &[]).stderr;
     assert!(
-        said.contains(&format!(
+        output.contains(&format!(
             "warning[G300 unreadable-published-name]: the published file `{weird}` is skipped"
         )),
-        "{said}"
+        "{output}"
     );
     let project = all.iter().fold(project, |project, name| {
         project.bytes(&format!("dist/{name}"), &wheel(name))
     });
-    let said = project.run(&["index", "build", "dist"]).exits(0).stderr;
+    let output = project.run(&["index", "build", "dist"]).exits(0).stderr;
     assert!(
-        said.contains("warning[G001") && said.contains("the label `weird` names no accelerator"),
-        "{said}"
+        output.contains("warning[G001")
+            && output.contains("the label `weird` names no accelerator"),
+        "{output}"
     );
     project
         .run(&["publish", "--to", "release", "dist"])
         .exits(0);
     let project = project.bytes(&format!("only/{weird}"), &wheel(&weird));
-    let said = project
+    let output = project
         .run(&["publish", "--to", "nothing-else", "only"])
         .exits(0)
         .stdout;
     assert!(
-        !said.contains("install with"),
-        "there is no index of it: {said}"
+        !output.contains("install with"),
+        "there is no index of it: {output}"
     );
     project
         .run(&[
@@ -698,7 +709,7 @@ fn a_wheel_whose_label_says_nothing_is_in_no_index() {
 }
 
 #[test]
-fn an_address_that_is_none_is_told_and_never_reaches_a_page() {
+fn an_address_that_is_none_is_reported_and_never_reaches_a_page() {
     let evil = [
         "javascript:alert(1)",
         "https://me:secret@example.org",
@@ -712,8 +723,8 @@ fn an_address_that_is_none_is_told_and_never_reaches_a_page() {
             .map(|(base, label)| asset(&name(label), b"x", base)),
     );
     let project = listed(&[release("v1", assets)]);
-    let said = build(&project, &[]).stderr;
-    assert_eq!(said.matches("warning[G300").count(), 3, "{said}");
+    let stderr = build(&project, &[]).stderr;
+    assert_eq!(stderr.matches("warning[G300").count(), 3, "{stderr}");
     let pages: String = project
         .files()
         .iter()

@@ -33,12 +33,12 @@ fn a_disk_that_takes_no_more_leaves_the_old_index_and_nothing_half_written() {
     project.run(&words).exits(0);
     let before = site(&project);
     let project = with(project, 3..60);
-    let said = project.run_limited(8, &words).exits(3).stderr;
+    let stderr = project.run_limited(8, &words).exits(3).stderr;
     assert!(
-        said.contains("error[H") && said.contains("cannot write"),
-        "{said}"
+        stderr.contains("error[H") && stderr.contains("cannot write"),
+        "{stderr}"
     );
-    assert!(said.contains("the index was not changed"), "{said}");
+    assert!(stderr.contains("the index was not changed"), "{stderr}");
     assert_eq!(site(&project), before);
     let beside: Vec<_> = std::fs::read_dir(project.root())
         .unwrap()
@@ -74,7 +74,7 @@ fn pages_that_lost_their_wheels_go_and_pages_that_are_the_same_stay_the_files_th
     let before = inode();
     assert!(project.has("site/any/plain/index.json"));
     std::fs::remove_file(project.path("dist/plain-1.0-py3-none-any.whl")).unwrap();
-    let said = project.run(&words).exits(0).stdout;
-    assert!(said.starts_with("wrote site: 5 pages\n"), "{said}");
+    let stdout = project.run(&words).exits(0).stdout;
+    assert!(stdout.starts_with("wrote site: 5 pages\n"), "{stdout}");
     assert!(!project.has("site/any") && inode() == before);
 }

@@ -39,11 +39,11 @@ fn a_yank_that_would_change_more_is_an_error() {
     index(&project, "build", &options);
     let before = project.read(PAGE);
     let yank = ["index", "yank", "dist", "flash-attn<2.6"];
-    let said = project
+    let stderr = project
         .run(&[&yank[..], &["--apply"]].concat())
         .exits(1)
         .stderr;
-    insta::assert_snapshot!(said, @"
+    insta::assert_snapshot!(stderr, @"
     error[G366 index-differs]: `dist/simple` would also change in other ways
     help: pass the options that it was built with, such as `--base-url`, `--repo`, `--tag` or `--no-metadata`; if the wheels changed, run `rock-matrix index build` first
     ");
@@ -55,12 +55,12 @@ fn a_yank_that_would_change_more_is_an_error() {
 }
 
 #[test]
-fn a_rule_is_only_told_without_apply() {
+fn a_rule_is_only_reported_without_apply() {
     let project = project(&["2.5.9", "2.8.3"]);
     build(&project, &[]);
     let before = project.read(PAGE);
-    let said = index(&project, "yank", &["flash-attn<2.6: superseded"]);
-    insta::assert_snapshot!(said, @r"
+    let output = index(&project, "yank", &["flash-attn<2.6: superseded"]);
+    insta::assert_snapshot!(output, @r"
     would be yanked: flash_attn-2.5.9+rocm62torch2.5-py3-none-any.whl: superseded
     nothing was changed; add `--apply` to change the index
     ");
@@ -70,7 +70,7 @@ fn a_rule_is_only_told_without_apply() {
 #[test]
 fn what_is_yanked_stays_so_until_it_is_offered_again() {
     let project = project(&["2.5.9", "2.8.3"]);
-    let said = index(
+    let output = index(
         &project,
         "yank",
         &[
@@ -80,11 +80,13 @@ fn what_is_yanked_stays_so_until_it_is_offered_again() {
             "json",
         ],
     );
-    let said: serde_json::Value = serde_json::from_str(&said).unwrap();
+    let output: serde_json::Value = serde_json::from_str(&output).unwrap();
     assert_eq!(
         (
-            &said["yank"]["applied"],
-            said["yank"]["yanked"].as_object().map(serde_json::Map::len)
+            &output["yank"]["applied"],
+            output["yank"]["yanked"]
+                .as_object()
+                .map(serde_json::Map::len)
         ),
         (&true.into(), Some(1))
     );
@@ -104,10 +106,10 @@ fn what_is_yanked_stays_so_until_it_is_offered_again() {
         landing.contains("2.8.3+rocm62") && !landing.contains("2.5.9"),
         "nobody is told to install it"
     );
-    let said = index(&project, "unyank", &["flash-attn==2.5.9+rocm62torch2.5"]);
+    let output = index(&project, "unyank", &["flash-attn==2.5.9+rocm62torch2.5"]);
     assert!(
-        said.contains("would be unyanked: flash_attn-2.5.9"),
-        "{said}"
+        output.contains("would be unyanked: flash_attn-2.5.9"),
+        "{output}"
     );
     assert_eq!(project.read(PAGE), page);
     index(
@@ -135,9 +137,10 @@ fn a_new_reason_replaces_the_reason_of_a_yanked_file() {
     assert_eq!(kept.stdout, "nothing to change\n");
     insta::assert_snapshot!(kept.stderr, @"already yanked with the reason `superseded`: flash_attn-2.5.9+rocm62torch2.5-py3-none-any.whl; another reason after a colon replaces it");
     let words = ["flash-attn<2.6: insecure", "--apply", "--json"];
-    let said: serde_json::Value = serde_json::from_str(&index(&project, "yank", &words)).unwrap();
+    let document: serde_json::Value =
+        serde_json::from_str(&index(&project, "yank", &words)).unwrap();
     assert_eq!(
-        said["yank"]["new_reasons"][name("2.5.9")],
+        document["yank"]["new_reasons"][name("2.5.9")],
         serde_json::json!({"before": "superseded", "after": "insecure"})
     );
     assert_eq!(
@@ -148,13 +151,13 @@ fn a_new_reason_replaces_the_reason_of_a_yanked_file() {
 }
 
 #[test]
-fn nobody_is_told_to_install_what_is_yanked_as_a_whole() {
+fn nobody_is_advised_to_install_what_is_yanked_as_a_whole() {
     let project = project(&["2.5.9"]);
     assert!(build(&project, &[]).contains("pip install flash-attn"));
-    let said = index(&project, "yank", &["flash-attn", "--apply"]);
+    let output = index(&project, "yank", &["flash-attn", "--apply"]);
     assert!(
-        said.contains("yanked: flash_attn-2.5.9+") && !said.contains("install with"),
-        "{said}"
+        output.contains("yanked: flash_attn-2.5.9+") && !output.contains("install with"),
+        "{output}"
     );
 }
 
@@ -202,18 +205,18 @@ fn nobody_is_recommended_what_is_yanked() {
     project
         .run(&[&["index", "yank", "release"], &yank[..]].concat())
         .exits(0);
-    let told = pick(&release, 0).stdout;
-    assert!(told.starts_with(&name("2.8.3")), "{told}");
+    let stdout = pick(&release, 0).stdout;
+    assert!(stdout.starts_with(&name("2.8.3")), "{stdout}");
     assert!(
-        told.contains(&format!(
+        stdout.contains(&format!(
             "note: {} fits but is yanked: broken\n",
             name("2.9.0")
         )),
-        "{told}"
+        "{stdout}"
     );
     assert!(
-        !told.contains("2.8.2"),
-        "an older one is missed by nobody: {told}"
+        !stdout.contains("2.8.2"),
+        "an older one is missed by nobody: {stdout}"
     );
     let json = pick(&[&release[..], &["--format", "json"]].concat(), 0).json();
     assert_eq!(
@@ -262,8 +265,8 @@ fn nobody_is_recommended_what_is_yanked() {
         "{files:?}"
     );
     for none in ["release", "nowhere"] {
-        let said = with(&words, none).exits(1).stderr;
-        assert!(said.starts_with("error[G020 not-an-index]"), "{said}");
+        let stderr = with(&words, none).exits(1).stderr;
+        assert!(stderr.starts_with("error[G020 not-an-index]"), "{stderr}");
     }
     assert!(
         !with(&words, "release/simple")
@@ -443,12 +446,12 @@ fn what_is_yanked_stays_so_when_it_is_built_again_and_the_run_says_so() {
         .header("Keywords: again")
         .bytes();
     let project = project.bytes(&format!("dist/{}", name("2.8.3")), &again);
-    let said = project.run(&["index", "build", "dist"]).exits(0);
-    let told = format!(
+    let outcome = project.run(&["index", "build", "dist"]).exits(0);
+    let text = format!(
         "still yanked, although its bytes changed (revert with `index unyank`): {}",
         name("2.8.3")
     );
-    assert!(said.stderr.contains(&told), "{said:?}");
+    assert!(outcome.stderr.contains(&text), "{outcome:?}");
     assert!(project.read(PAGE).contains("data-yanked=\"broken\""));
     assert!(
         !project
@@ -486,12 +489,12 @@ fn what_is_yanked_stays_so_when_it_is_built_again_and_the_run_says_so() {
         .exits(0);
     assert!(project.read(page).contains("data-yanked=\"broken\""));
     build(&project, &[]);
-    let said = project
+    let outcome = project
         .run(&["index", "unyank", "dist", "flash-attn==2.8.3", "--apply"])
         .exits(0);
     assert!(
-        !project.read(PAGE).contains("data-yanked") && !said.stderr.contains("still yanked"),
-        "{said:?}"
+        !project.read(PAGE).contains("data-yanked") && !outcome.stderr.contains("still yanked"),
+        "{outcome:?}"
     );
     std::fs::remove_file(project.path(&format!("dist/{}", name("2.9.0")))).unwrap();
     build(&project, &[]);
@@ -499,13 +502,13 @@ fn what_is_yanked_stays_so_when_it_is_built_again_and_the_run_says_so() {
     let third = Wheel::named(&name("3.0.0")).bytes();
     std::fs::remove_file(project.path(&format!("dist/{}", name("2.8.3")))).unwrap();
     let project = project.bytes(&format!("dist/{}", name("3.0.0")), &third);
-    let said = project.run(&["index", "build", "dist"]).exits(0).stderr;
+    let stderr = project.run(&["index", "build", "dist"]).exits(0).stderr;
     assert!(
-        said.contains(&format!(
+        stderr.contains(&format!(
             "no longer listed, so its yank is dropped: {}",
             name("2.8.3")
         )),
-        "{said}"
+        "{stderr}"
     );
 }
 
@@ -518,12 +521,12 @@ fn a_page_that_yanks_files_and_cannot_be_read_is_an_error() {
     let project = project.file(page, &damaged);
     let pick: &[&str] = &["pick", "--only-given", "--published", "dist"];
     for words in [pick, &["index", "build", "dist"]] {
-        let said = project.run(words).exits(1).stderr;
+        let stderr = project.run(words).exits(1).stderr;
         assert!(
-            said.starts_with(&format!(
+            stderr.starts_with(&format!(
                 "error[G020 not-an-index]: cannot read the yanked files of `{page}`: "
             )),
-            "{said}"
+            "{stderr}"
         );
     }
     assert_eq!(project.read(page), damaged);
@@ -541,8 +544,8 @@ fn a_page_past_its_limit_is_an_error_and_stays() {
         .open(project.path(page))
         .unwrap();
     file.set_len(limit + 1).unwrap();
-    let said = project.run(&["index", "build", "dist"]).exits(1).stderr;
-    insta::assert_snapshot!(said, @"
+    let stderr = project.run(&["index", "build", "dist"]).exits(1).stderr;
+    insta::assert_snapshot!(stderr, @"
     error[G020 not-an-index]: cannot read the yanked files of `dist/simple/rocm6.2-torch2.5/flash-attn/index.json`: not a readable file of at most 67108864 bytes
     --> dist/simple/rocm6.2-torch2.5/flash-attn/index.json
     help: restore the page, or delete the index, build it and yank the files again
@@ -550,10 +553,10 @@ fn a_page_past_its_limit_is_an_error_and_stays() {
     assert_eq!(file.metadata().unwrap().len(), limit + 1);
     // Zeros behind the document are no JSON.
     file.set_len(limit).unwrap();
-    let said = project.run(&["index", "build", "dist"]).exits(1).stderr;
+    let stderr = project.run(&["index", "build", "dist"]).exits(1).stderr;
     assert!(
-        said.contains("index.json`: it is not a project page: trailing characters"),
-        "{said}"
+        stderr.contains("index.json`: it is not a project page: trailing characters"),
+        "{stderr}"
     );
 }
 
@@ -623,41 +626,41 @@ fn rules_of_a_matrix_file_yank_and_outlive_their_files() {
         ("{yank-older-than: a month}", "m.yaml:10:28"),
     ] {
         with(release);
-        let said = project.run(&words).exits(1).stderr;
+        let stderr = project.run(&words).exits(1).stderr;
         assert!(
-            said.starts_with("error[G019 bad-yank-rule]") && said.contains(place),
-            "{said}"
+            stderr.starts_with("error[G019 bad-yank-rule]") && stderr.contains(place),
+            "{stderr}"
         );
     }
     assert_eq!(project.read(PAGE), page);
 }
 
 #[test]
-fn where_all_that_fits_is_yanked_that_is_told() {
+fn a_yank_of_all_that_fits_is_reported() {
     let project = project(&["2.8.3"]);
     index(&project, "yank", &["flash-attn: broken", "--apply"]);
-    let told = project
+    let outcome = project
         .run(&["pick", "--published", "dist", "--only-given"])
         .exits(1);
     assert!(
-        told.stderr.contains("error[G200 no-wheel-fits]"),
+        outcome.stderr.contains("error[G200 no-wheel-fits]"),
         "{}",
-        told.stderr
+        outcome.stderr
     );
     assert!(
-        told.stderr.contains(&format!(
+        outcome.stderr.contains(&format!(
             "note: {} fits but is yanked: broken",
             name("2.8.3")
         )),
         "{}",
-        told.stderr
+        outcome.stderr
     );
     assert!(
-        told.stderr.contains("help: build the wheel with"),
+        outcome.stderr.contains("help: build the wheel with"),
         "{}",
-        told.stderr
+        outcome.stderr
     );
-    let said = project
+    let stderr = project
         .run(&[
             "report",
             "page",
@@ -669,11 +672,11 @@ fn where_all_that_fits_is_yanked_that_is_told() {
         .exits(0)
         .stderr;
     assert!(
-        said.contains("warning[G203 no-published-wheels]")
-            && said.contains("= note: all published wheels are yanked"),
-        "{said}"
+        stderr.contains("warning[G203 no-published-wheels]")
+            && stderr.contains("= note: all published wheels are yanked"),
+        "{stderr}"
     );
-    assert!(!said.contains("G307"), "the page links nothing: {said}");
+    assert!(!stderr.contains("G307"), "the page links nothing: {stderr}");
 }
 
 #[test]
@@ -707,14 +710,14 @@ fn nightly_builds_go_by_age_and_the_newest_stay() {
         "2.8.3",
     ];
     let project = project(&versions);
-    let said = index(
+    let output = index(
         &project,
         "yank",
         &["--older-than", "30d", "--keep", "2", "--apply"],
     );
     assert!(
-        said.contains("yanked: flash_attn-3.0.dev20200101+"),
-        "{said}"
+        output.contains("yanked: flash_attn-3.0.dev20200101+"),
+        "{output}"
     );
     assert_eq!(project.read(PAGE).matches("data-yanked=").count(), 1);
     assert!(
@@ -729,18 +732,18 @@ fn a_rule_that_cannot_be_read_is_an_error_and_nothing_is_written() {
     let project = project(&["2.8.3"]);
     let faulty = [["yank", "<2.6"], ["yank", "flash-attn<<2"], ["unyank", ""]];
     for [command, rule] in faulty {
-        let said = project
+        let stderr = project
             .run(&["index", command, "dist", rule, "--apply"])
             .exits(1)
             .stderr;
-        assert!(said.starts_with("error[G019 bad-yank-rule]"), "{said}");
+        assert!(stderr.starts_with("error[G019 bad-yank-rule]"), "{stderr}");
     }
     assert!(!project.has("dist/simple"));
-    let said = project
+    let stderr = project
         .run(&["index", "yank", "dist", "flash-attn<3"])
         .exits(0)
         .stderr;
-    assert!(!said.contains("bad-yank-rule"), "{said}");
+    assert!(!stderr.contains("bad-yank-rule"), "{stderr}");
 }
 
 #[test]
@@ -762,15 +765,15 @@ fn a_rule_that_means_no_file_is_an_error_that_names_the_nearest() {
             ),
             (path.as_str(), meant.as_str()),
         ] {
-            let said = project
+            let stderr = project
                 .run(&["index", command, "dist", rule, "--apply"])
                 .exits(1)
                 .stderr;
             assert!(
-                said.starts_with("error[G019 bad-yank-rule]: no file of the index matches `"),
-                "{said}"
+                stderr.starts_with("error[G019 bad-yank-rule]: no file of the index matches `"),
+                "{stderr}"
             );
-            assert!(said.contains(near) && said.contains(rule), "{said}");
+            assert!(stderr.contains(near) && stderr.contains(rule), "{stderr}");
         }
     }
     assert!(!project.has("dist/simple"), "nothing is written");
@@ -807,13 +810,14 @@ fn pip_takes(wanted: &[[&str; 2]]) -> Vec<String> {
     };
     let calls: Vec<Vec<String>> = wanted.iter().map(call).collect();
     let taken = |done: Output| {
-        let said = String::from_utf8_lossy(&done.stdout).into_owned();
+        let stdout = String::from_utf8_lossy(&done.stdout).into_owned();
         assert!(
             done.status.success(),
-            "{said}{}",
+            "{stdout}{}",
             String::from_utf8_lossy(&done.stderr)
         );
-        said.lines()
+        stdout
+            .lines()
             .find_map(|line| line.strip_prefix("Would install "))
             .unwrap_or_default()
             .to_owned()
@@ -860,15 +864,18 @@ fn pip_resolves_from_metadata_and_leaves_the_wheel() {
         .output()
         .unwrap();
     assert!(!done.status.success());
-    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    let stderr = String::from_utf8_lossy(&done.stderr).into_owned();
     assert!(
-        said.contains("No matching distribution found for torch"),
-        "{said}"
+        stderr.contains("No matching distribution found for torch"),
+        "{stderr}"
     );
-    let asked = served.asked();
+    let requests = served.requests();
     let wheel = name("2.8.3").replace('+', "%2B");
-    assert!(asked.contains(&format!("/{wheel}.metadata")), "{asked:?}");
-    assert!(!asked.contains(&format!("/{wheel}")), "{asked:?}");
+    assert!(
+        requests.contains(&format!("/{wheel}.metadata")),
+        "{requests:?}"
+    );
+    assert!(!requests.contains(&format!("/{wheel}")), "{requests:?}");
 }
 
 #[test]

@@ -56,9 +56,9 @@ fn the_lines_install_the_wheels_of_a_day_for_a_python() {
     let expect = [&names[3], &names[6], &names[0]]
         .map(|name| line(name))
         .concat();
-    let told = pick(&project, &DAY, 0);
+    let outcome = pick(&project, &DAY, 0);
     assert_eq!(shown(&project, &DAY), expect);
-    assert_eq!(told.stderr, "");
+    assert_eq!(outcome.stderr, "");
     let lines = shown(&project, &DAY);
     let words = shlex::split(lines.lines().next().unwrap()).unwrap();
     assert_eq!(words[2], folder.join(&names[3]).display().to_string());
@@ -77,31 +77,33 @@ fn shown(project: &Project, more: &[&str]) -> String {
 
 /// Where only other dates exist it says so and lists them.
 #[test]
-fn other_dates_and_pythons_are_told_where_none_fits() {
+fn other_dates_and_pythons_are_reported_where_none_fits() {
     let project = wheels(&[
         &name("torch", "2.7.0+rocmsdk20250501", "cp312"),
         &name("torch", "2.7.0+rocmsdk20250502", "cp312"),
         &name("torchaudio", "2.7.0+rocmsdk20250528", "cp312"),
         &name("torchvision", "0.22.0+rocmsdk20250528", "cp311"),
     ]);
-    let told = pick(&project, &DAY, 0);
-    assert_eq!(told.stdout.lines().count(), 1, "{}", told.stdout);
+    let outcome = pick(&project, &DAY, 0);
+    assert_eq!(outcome.stdout.lines().count(), 1, "{}", outcome.stdout);
     assert!(
-        told.stderr
+        outcome
+            .stderr
             .contains("warning[G200 no-wheel-fits]: no wheel of torch for Python 3.12"),
         "{}",
-        told.stderr
+        outcome.stderr
     );
     assert!(
-        told.stderr
+        outcome
+            .stderr
             .contains("there are `rocmsdk20250501`, `rocmsdk20250502`"),
         "{}",
-        told.stderr
+        outcome.stderr
     );
     assert!(
-        told.stderr.contains("there are `cp311-cp311`"),
+        outcome.stderr.contains("there are `cp311-cp311`"),
         "{}",
-        told.stderr
+        outcome.stderr
     );
     let none = pick(
         &project,
@@ -144,12 +146,12 @@ fn wheels_that_records_of_builds_name_are_taken_and_no_others() {
         "disk_before_bytes": null, "disk_after_bytes": null, "log": "log",
     });
     let project = project.file(&format!("{FOLDER}/torch.build.json"), &record.to_string());
-    let told = pick(&project, &["--python", "3.12", "--format", "json"], 0);
-    let document: Value = serde_json::from_str(&told.stdout).unwrap();
+    let outcome = pick(&project, &["--python", "3.12", "--format", "json"], 0);
+    let document: Value = serde_json::from_str(&outcome.stdout).unwrap();
     assert_eq!(
         document["wheels"][0]["version"], "2.7.0+git1a2b3c4d.rocm7.10.0",
         "{}",
-        told.stderr
+        outcome.stderr
     );
     assert_eq!(document["wheels"].as_array().unwrap().len(), 1);
 }
@@ -164,13 +166,13 @@ fn wheels_for_another_system_are_left_out_with_the_reason() {
     );
     let project = wheels(&[&old, &new]);
     let machine = ["--platform", "linux_x86_64", "--glibc", "2.36"];
-    let told = pick(&project, &machine, 0);
+    let outcome = pick(&project, &machine, 0);
     assert!(
-        told.stdout.contains(&old) && !told.stdout.contains(&new),
+        outcome.stdout.contains(&old) && !outcome.stdout.contains(&new),
         "{}",
-        told.stdout
+        outcome.stdout
     );
-    insta::assert_snapshot!(told.stderr, @r"
+    insta::assert_snapshot!(outcome.stderr, @r"
     note[G200 no-wheel-fits]: `torch-2.9.0-cp312-cp312-manylinux_2_39_x86_64.whl` is left out: system: the wheel is for linux_x86_64 with glibc 2.39 or newer, you have linux_x86_64 with glibc 2.36
     
     ");
@@ -228,7 +230,10 @@ fn options_without_an_effect_on_a_folder_are_refused() {
         &["--api-url", "https://example.org"],
         &["--token-file", "token"],
     ] {
-        let said = pick(&project, option, 2).stderr;
-        assert!(said.contains("cannot be used with"), "{option:?}: {said}");
+        let stderr = pick(&project, option, 2).stderr;
+        assert!(
+            stderr.contains("cannot be used with"),
+            "{option:?}: {stderr}"
+        );
     }
 }

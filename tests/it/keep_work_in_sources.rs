@@ -245,15 +245,15 @@ fn a_state_of_another_version_is_not_overwritten() {
 }
 
 #[test]
-fn a_machine_without_git_is_told() {
+fn a_machine_without_git_is_reported() {
     let sources = Sources::new();
     let mut command = sources.project.command(&Sources::words(&[]));
     let done = command.env("PATH", "/nowhere").output().unwrap();
-    let said = String::from_utf8(done.stderr).unwrap();
-    assert_eq!(done.status.code(), Some(3), "{said}");
+    let stderr = String::from_utf8(done.stderr).unwrap();
+    assert_eq!(done.status.code(), Some(3), "{stderr}");
     assert!(
-        said.contains("error[C018 no-git]: the program `git` was not found"),
-        "{said}"
+        stderr.contains("error[C018 no-git]: the program `git` was not found"),
+        "{stderr}"
     );
 }
 
@@ -293,11 +293,11 @@ fn a_disk_that_takes_no_more_is_gone_on_from() {
         .current_dir(sources.project.root())
         .output()
         .unwrap();
-    let said = String::from_utf8(done.stderr).unwrap();
-    assert_eq!(done.status.code(), Some(3), "{said}");
+    let stderr = String::from_utf8(done.stderr).unwrap();
+    assert_eq!(done.status.code(), Some(3), "{stderr}");
     assert!(
-        said.contains("free some space, then run the same command again"),
-        "{said}"
+        stderr.contains("free some space, then run the same command again"),
+        "{stderr}"
     );
     sources.checkout(&["--ref", "main"]).exits(0);
     assert_eq!(sources.project.read("co/large.txt"), noise);
@@ -326,7 +326,7 @@ fn send(child: &Child, signal: Signal) {
 }
 
 #[test]
-fn a_signal_ends_a_checkout_and_the_same_command_goes_on() {
+fn a_signal_ends_a_checkout_and_the_same_command_continues() {
     for (signal, code, name) in [(Signal::INT, 130, "SIGINT"), (Signal::TERM, 143, "SIGTERM")] {
         let sources = Sources::new();
         let child = hanging(&sources);
@@ -337,12 +337,12 @@ fn a_signal_ends_a_checkout_and_the_same_command_goes_on() {
             second.stderr
         );
         send(&child, signal);
-        let (_, said) = wait(child, code, sources.project.root());
+        let (_, text) = wait(child, code, sources.project.root());
         assert!(
-            said.contains(&format!(
+            text.contains(&format!(
                 "warning[C020 checkout-stopped]: {name} stopped the checkout"
             )),
-            "{said}"
+            "{text}"
         );
         assert!(all_gone(&sources.project.read("ready")));
         std::fs::remove_file(sources.path("slow")).unwrap();

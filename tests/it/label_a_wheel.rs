@@ -192,10 +192,10 @@ fn what_is_wrong_with_a_wheel_is_not_hidden_by_a_new_label_or_tag() {
             &["retag", PLAIN, "--platform-tag", "+any"],
         ] {
             let all: Vec<&str> = ["wheel"].iter().chain(change).copied().collect();
-            let said = project.run(&all).exits(1).stderr;
+            let stderr = project.run(&all).exits(1).stderr;
             assert!(
-                said.starts_with(&format!("error[{code} ")),
-                "{code} {change:?}: {said}"
+                stderr.starts_with(&format!("error[{code} ")),
+                "{code} {change:?}: {stderr}"
             );
             assert_eq!(project.files(), [PLAIN], "nothing was written");
         }
@@ -218,10 +218,10 @@ fn a_pipe_or_a_device_is_no_wheel_and_is_not_waited_for() {
             &["wheel", "retag", name, "--platform-tag", "linux_x86_64"],
             &["publish", "--to", "d", name],
         ] {
-            let said = project.run(command).exits(1).stderr;
+            let stderr = project.run(command).exits(1).stderr;
             assert!(
-                said.contains("it is not a regular file"),
-                "{command:?}: {said}"
+                stderr.contains("it is not a regular file"),
+                "{command:?}: {stderr}"
             );
         }
     }
@@ -285,11 +285,11 @@ fn the_same_command_again_finds_its_result_and_writes_nothing() {
 #[test]
 fn another_file_of_that_name_is_kept_without_replace() {
     let project = project().file(LABELLED, "mine");
-    let said = project
+    let stderr = project
         .run(&["wheel", "label", PLAIN, "--local", "rocm62torch2.5"])
         .exits(1)
         .stderr;
-    insta::assert_snapshot!(said, @r"
+    insta::assert_snapshot!(stderr, @r"
     error[W061 output-exists]: `flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl` exists with different content
     --> flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl
     help: replace it with `--replace`, or choose another directory with `--out DIR`
@@ -383,13 +383,16 @@ fn a_wheel_with_an_error_does_not_keep_others_from_being_changed() {
 fn no_wheel_of_a_run_replaces_another() {
     let project = Project::new()
         .bytes(&format!("dist/{PLAIN}"), &plain().bytes())
-        .bytes(
-            &format!("dist/{LABELLED}"),
-            &Wheel::named(LABELLED).bytes(),
-        );
+        .bytes(&format!("dist/{LABELLED}"), &Wheel::named(LABELLED).bytes());
     let done = project
         .run(&[
-            "wheel", "label", "dist", "rocm63", "--replace", "--out", "out",
+            "wheel",
+            "label",
+            "dist",
+            "rocm63",
+            "--replace",
+            "--out",
+            "out",
         ])
         .exits(1);
     insta::assert_snapshot!(done.stderr, @r"
@@ -400,7 +403,7 @@ fn no_wheel_of_a_run_replaces_another() {
 }
 
 #[test]
-fn a_label_that_is_there_is_replaced_or_appended_to_only_when_asked() {
+fn a_label_that_is_there_is_replaced_or_appended_to_only_on_request() {
     let wheel = Wheel::named(LABELLED);
     let project = Project::new().bytes(LABELLED, &wheel.bytes());
     let label = |extra: &[&str]| {
@@ -412,8 +415,8 @@ fn a_label_that_is_there_is_replaced_or_appended_to_only_when_asked() {
             .concat(),
         )
     };
-    let said = label(&[]).exits(1).stderr;
-    insta::assert_snapshot!(said, @r"
+    let stderr = label(&[]).exits(1).stderr;
+    insta::assert_snapshot!(stderr, @r"
     error[W060 has-label]: the wheel already has the label `rocm62torch2.5`
     --> flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl
     help: pass `--replace` to replace it, or `--append` to add to it
@@ -445,16 +448,19 @@ fn a_label_that_is_there_is_replaced_or_appended_to_only_when_asked() {
 #[test]
 fn a_wheel_that_was_renamed_by_hand_is_mended_by_its_label() {
     let project = Project::new().bytes(LABELLED, &plain().bytes());
-    let said = project.run(&["wheel", "verify", LABELLED]).exits(1).stderr;
+    let stderr = project.run(&["wheel", "verify", LABELLED]).exits(1).stderr;
     assert!(
-        said.contains("error[W051 version-mismatch]: the version in METADATA has no label"),
-        "{said}"
+        stderr.contains("error[W051 version-mismatch]: the version in METADATA has no label"),
+        "{stderr}"
     );
-    let said = project
+    let stderr = project
         .run(&["wheel", "label", LABELLED, "--local", "rocm62torch2.5"])
         .exits(1)
         .stderr;
-    assert!(said.starts_with("error[W062 output-is-input]"), "{said}");
+    assert!(
+        stderr.starts_with("error[W062 output-is-input]"),
+        "{stderr}"
+    );
     project
         .run(&[
             "wheel",
@@ -475,44 +481,44 @@ fn a_wheel_that_was_renamed_by_hand_is_mended_by_its_label() {
 fn a_file_named_after_another_version_is_refused() {
     let other = PLAIN.replace("2.8.3", "2.8.4");
     let project = Project::new().bytes(&other, &plain().bytes());
-    let said = project
+    let stderr = project
         .run(&["wheel", "label", &other, "--local", "rocm62"])
         .exits(1)
         .stderr;
     assert!(
-        said.starts_with("error[W051 version-mismatch]: the filename has version `2.8.4`"),
-        "{said}"
+        stderr.starts_with("error[W051 version-mismatch]: the filename has version `2.8.4`"),
+        "{stderr}"
     );
     assert_eq!(project.files(), [other]);
 }
 
 #[test]
 fn a_text_that_is_no_label_is_a_bad_command_line_with_a_suggestion() {
-    let said = project()
+    let stderr = project()
         .run(&["wheel", "label", PLAIN, "--local", "rocm6.2+torch 2.5"])
         .exits(2)
         .stderr;
     assert!(
-        said.contains(
+        stderr.contains(
             "letters and digits in segments joined with `.`, such as `rocm6.2.torch.2.5`"
         ),
-        "{said}"
+        "{stderr}"
     );
 }
 
 #[test]
-fn a_version_in_a_module_that_differs_is_told_and_left() {
+fn a_version_in_a_module_that_differs_is_reported_and_left() {
     let module = "__version__: str = \"2.8.2\"\n";
     let wheel = plain()
         .file("flash_attn/__init__.py", "__version__ = '2.8.3'\n")
         .file("flash_attn/version.py", module);
     let project = Project::new().bytes(PLAIN, &wheel.bytes());
-    let said = project
+    let stderr = project
         .run(&["wheel", "label", PLAIN, "--local", "rocm62torch2.5"])
         .exits(0)
         .stderr;
     let note = "note[W056 other-version-string]: the module's `__version__` is `2.8.3`, but the wheel's version is `2.8.3+rocm62torch2.5`";
-    assert!(said.contains(note), "{said}");
+    assert!(stderr.contains(note), "{stderr}");
     let quiet = project
         .run(&[
             "wheel",
@@ -542,11 +548,11 @@ fn a_percent_encoded_file_gets_its_real_name() {
         &Wheel::named(LABELLED).bytes(),
     );
     let encoded = LABELLED.replace('+', "%2B");
-    let said = project.run(&["wheel", "verify", &encoded]).exits(1).stderr;
+    let stderr = project.run(&["wheel", "verify", &encoded]).exits(1).stderr;
     assert!(
-        said.starts_with("error[W016 bad-wheel-name]: the filename `")
-            && said.contains(&format!("rename it to `{LABELLED}`")),
-        "{said}"
+        stderr.starts_with("error[W016 bad-wheel-name]: the filename `")
+            && stderr.contains(&format!("rename it to `{LABELLED}`")),
+        "{stderr}"
     );
     project
         .run(&["wheel", "label", &encoded, "--local", "rocm62torch2.5"])
@@ -579,13 +585,13 @@ fn source_date_epoch_is_the_time_of_every_member() {
     assert_eq!(times("1700000001"), ["2023-11-14 22:13:20"]);
     assert_eq!(times("5"), ["1980-01-01 00:00:00"]);
     let project = project().env("SOURCE_DATE_EPOCH", "soon");
-    let said = project
+    let stderr = project
         .run(&["wheel", "label", PLAIN, "--local", "x1"])
         .exits(1)
         .stderr;
     assert!(
-        said.starts_with("error[W063 bad-source-date]: `SOURCE_DATE_EPOCH` is `soon`"),
-        "{said}"
+        stderr.starts_with("error[W063 bad-source-date]: `SOURCE_DATE_EPOCH` is `soon`"),
+        "{stderr}"
     );
 }
 
@@ -691,22 +697,22 @@ fn a_wheel_that_is_not_there_or_is_none_is_the_inputs_fault() {
     let project = project()
         .file("broken-1-py3-none-any.whl", "PK")
         .file("notes.txt", "");
-    let said = |path: &str| {
+    let stderr_of = |path: &str| {
         project
             .run(&["wheel", "label", path, "--local", "x"])
             .exits(1)
             .stderr
     };
     assert!(
-        said("missing-1-py3-none-any.whl")
+        stderr_of("missing-1-py3-none-any.whl")
             .starts_with("error[H020 cannot-read-file]: cannot read `missing")
     );
     assert!(
-        said("broken-1-py3-none-any.whl")
+        stderr_of("broken-1-py3-none-any.whl")
             .starts_with("error[W001 not-a-zip]: it is not a zip archive")
     );
     assert!(
-        said("notes.txt")
+        stderr_of("notes.txt")
             .starts_with("error[W016 bad-wheel-name]: `notes.txt` is not a wheel name")
     );
 }
@@ -714,13 +720,13 @@ fn a_wheel_that_is_not_there_or_is_none_is_the_inputs_fault() {
 #[test]
 fn a_folder_that_cannot_be_written_is_the_machines_fault_and_leaves_nothing() {
     let project = project().file("out", "a file");
-    let said = project
+    let stderr = project
         .run(&["wheel", "label", PLAIN, "--local", "x", "-w", "out"])
         .exits(3)
         .stderr;
     assert!(
-        said.starts_with("error[H021 cannot-write-file]: cannot write `out/flash_attn-2.8.3+x"),
-        "{said}"
+        stderr.starts_with("error[H021 cannot-write-file]: cannot write `out/flash_attn-2.8.3+x"),
+        "{stderr}"
     );
     assert_eq!(project.files(), [PLAIN, "out"]);
 }
@@ -850,11 +856,11 @@ fn a_wheel_of_5_gib_is_labelled_by_copying_and_found_by_other_readers() {
     }
     // The file is opened and its dist-info read; its 5 GiB are not.
     let named = change.name.to_string();
-    let said = project
+    let stderr = project
         .run(&["wheel", "label", &named, "--local", "rocm63"])
         .exits(1)
         .stderr;
-    assert!(said.starts_with("error[W060 has-label]"), "{said}");
+    assert!(stderr.starts_with("error[W060 has-label]"), "{stderr}");
 }
 
 /// A large file that is held as the stretches that are not zero.
@@ -1032,14 +1038,14 @@ fn a_wheel_without_hashes_is_refused_by_what_makes_none_and_mended_by_what_does(
         &["label", PLAIN, "--local", "rocm62torch2.5"][..],
         &["retag", PLAIN, "--build", "2"],
     ] {
-        let told = project.run(&[&["wheel"], refused].concat()).exits(1).stderr;
+        let stderr = project.run(&[&["wheel"], refused].concat()).exits(1).stderr;
         assert!(
-            told.starts_with("error[W024 weak-record-hash]: RECORD has no acceptable hash for 6"),
-            "{told}"
+            stderr.starts_with("error[W024 weak-record-hash]: RECORD has no acceptable hash for 6"),
+            "{stderr}"
         );
         assert!(
-            told.contains("help: `rock-matrix wheel repair WHEEL`"),
-            "{told}"
+            stderr.contains("help: `rock-matrix wheel repair WHEEL`"),
+            "{stderr}"
         );
     }
     let trusting = [

@@ -53,7 +53,7 @@ impl Canary {
 }
 
 /// The report of a link.
-fn told(name: &str) -> String {
+fn link_report(name: &str) -> String {
     format!(
         "[HERE]/.rock/{JOB}/{name}`: it is a symbolic link
  = note: nothing is read, written or removed through a link that a build may have created
@@ -67,7 +67,10 @@ fn is_refused(toy: &Toy, canary: &Canary, name: &str, stderr: &str) {
     let from = stderr
         .find("error[B081 linked-folder]: cannot ")
         .unwrap_or_else(|| panic!("{name}: {stderr}"));
-    assert!(stderr[from..].contains(&told(name)), "{name}: {stderr}");
+    assert!(
+        stderr[from..].contains(&link_report(name)),
+        "{name}: {stderr}"
+    );
     canary.is_unharmed(name);
     assert!(toy.job(name).is_symlink(), "{name}");
 }

@@ -63,11 +63,11 @@ fn with_the_images_own_torch_the_image_table_decides() {
 #[test]
 fn a_file_that_is_no_plan_is_not_compared_with() {
     let project = sound().file("old.json", "{}");
-    let said = project
+    let stderr = project
         .run(&["plan", "m.yaml", "--diff", "old.json"])
         .exits(1)
         .stderr;
-    insta::assert_snapshot!(said, @r"
+    insta::assert_snapshot!(stderr, @r"
     error[P018 bad-plan-file]: `old.json` is not a valid plan: missing field `version`
      --> old.json:1:2
       |
@@ -94,15 +94,15 @@ fn a_plan_of_another_version_is_not_guessed_at() {
         &["plan", "m.yaml", "--diff", "next.json"][..],
         &["build", "--all", "--plan", "next.json", "--dry-run"],
     ] {
-        let said = project.run(command).exits(1).stderr;
-        let told = "error[P018 bad-plan-file]: `next.json` is not a valid plan: it has version 2, \
+        let stderr = project.run(command).exits(1).stderr;
+        let output = "error[P018 bad-plan-file]: `next.json` is not a valid plan: it has version 2, \
             but this program reads version 1\n";
-        assert!(said.starts_with(told), "{said}");
+        assert!(stderr.starts_with(output), "{stderr}");
     }
 }
 
 #[test]
-fn a_list_of_published_files_that_is_none_is_refused_and_odd_names_are_told() {
+fn a_list_of_published_files_that_is_none_is_refused_and_odd_names_are_reported() {
     let run = |text: &str, code: i32| {
         let project = sound().file("published.json", text);
         project
@@ -110,68 +110,72 @@ fn a_list_of_published_files_that_is_none_is_refused_and_odd_names_are_told() {
             .exits(code)
             .stderr
     };
-    let said = run("nope", 1);
+    let output = run("nope", 1);
     assert!(
-        said.starts_with(
+        output.starts_with(
             "error[G114 not-a-listing]: `published.json`: it is not a list of releases"
         ),
-        "{said}"
+        "{output}"
     );
-    let said = run("\"x\"", 1);
+    let output = run("\"x\"", 1);
     assert!(
-        said.starts_with(
+        output.starts_with(
             "error[G114 not-a-listing]: `published.json`: it is not a list of releases: pass \
              GitHub's"
         ),
-        "{said}"
+        "{output}"
     );
-    let said = run("[\"a.whl\", \"notes.txt\"]", 0);
+    let output = run("[\"a.whl\", \"notes.txt\"]", 0);
     assert!(
-        said.starts_with("warning[G300 unreadable-published-name]: published file `a.whl` is not"),
-        "{said}"
+        output
+            .starts_with("warning[G300 unreadable-published-name]: published file `a.whl` is not"),
+        "{output}"
     );
 }
 
 #[test]
-fn a_manifest_that_cannot_be_read_is_told_as_one() {
+fn a_manifest_that_cannot_be_read_is_reported_as_one() {
     let project = sound().file(
         "rock-manifest.json",
         "{\"version\": 1, \"tag\": null, \"plan\": null, \"files\": [{}]}",
     );
-    let said = project
+    let stderr = project
         .run(&["plan", "m.yaml", "--published", "rock-manifest.json"])
         .exits(1)
         .stderr;
     assert!(
-        said.starts_with(
+        stderr.starts_with(
             "error[G010 bad-manifest]: `rock-manifest.json` cannot be used: it is not a manifest"
         ),
-        "{said}"
+        "{stderr}"
     );
-    assert!(said.contains("help: publish the release again"), "{said}");
+    assert!(
+        stderr.contains("help: publish the release again"),
+        "{stderr}"
+    );
 }
 
 #[test]
 fn the_same_matrix_twice_gives_no_job_twice() {
     let text = MATRIX.replace("\"3.8\", ", "");
     let project = Project::new().file("a.yaml", &text).file("b.yaml", &text);
-    let said = project.run(&["plan", "a.yaml", "b.yaml"]).exits(1).stderr;
+    let stderr = project.run(&["plan", "a.yaml", "b.yaml"]).exits(1).stderr;
     assert!(
-        said.contains("error[P023 colliding-ids]: two jobs have the id `flash-attn-2.8.3-"),
-        "{said}"
+        stderr.contains("error[P023 colliding-ids]: two jobs have the id `flash-attn-2.8.3-"),
+        "{stderr}"
     );
-    assert!(said.contains("= note: in a.yaml and b.yaml"), "{said}");
+    assert!(stderr.contains("= note: in a.yaml and b.yaml"), "{stderr}");
 }
 
 #[test]
 fn a_job_that_is_not_in_the_plan_is_named_with_the_nearest() {
-    let said = sound()
+    let stderr = sound()
         .run(&["render", "docker", "m.yaml", "no-such-job"])
         .exits(2)
         .stderr;
     assert!(
-        said.starts_with("error[P017 unknown-selection]: no job is called `no-such-job`"),
-        "{said}"
+        stderr.starts_with("error[P017 unknown-selection]: no job is called `no-such-job`"),
+        "{stderr}"
     );
 }
 
@@ -190,25 +194,25 @@ fn a_product_that_cannot_be_counted_is_refused() {
     let axes = plain.concat() + &versions.concat() + "  python: [\"3.10\"]\n";
     let head = MATRIX.split("axes:\n").next().unwrap();
     let project = Project::new().file("m.yaml", &format!("{head}axes:\n{axes}"));
-    let said = project.run(&["plan", "m.yaml"]).exits(1).stderr;
+    let stderr = project.run(&["plan", "m.yaml"]).exits(1).stderr;
     assert!(
-        said.contains("error[P011 too-many-cells]"),
+        stderr.contains("error[P011 too-many-cells]"),
         "{}",
-        &said[..said.len().min(2000)]
+        &stderr[..stderr.len().min(2000)]
     );
 }
 
 #[test]
-fn a_plan_that_cannot_be_read_is_told_where_and_in_words_of_ours() {
+fn a_plan_that_cannot_be_read_is_reported_where_and_in_words_of_ours() {
     let text = "{\"version\":1,\n\"generator\":\"x\",\"matrices\":[],\n\"jobs\":[\n3]}";
-    let said = sound()
+    let stderr = sound()
         .file("p.json", text)
         .run(&["build", "--all", "--plan", "p.json", "--dry-run"])
         .exits(1)
         .stderr;
     assert!(
-        said.contains("is not a valid plan: invalid type: integer `3`, expected a job\n"),
-        "{said}"
+        stderr.contains("is not a valid plan: invalid type: integer `3`, expected a job\n"),
+        "{stderr}"
     );
-    assert!(said.contains(" --> p.json:4:1\n"), "{said}");
+    assert!(stderr.contains(" --> p.json:4:1\n"), "{stderr}");
 }

@@ -43,9 +43,9 @@ fn each_mistake_is_named_with_its_place_and_what_to_do() {
         let file = format!("{name}.yaml");
         let project = Project::new().file(&file, &text(&name));
         let expected = rock_matrix_exit(&project, &file);
-        let said = project.run(&["check", &file]).exits(expected);
-        assert_eq!(said.stdout, "", "{name}");
-        assert_file(&format!("{FOLDER}/{name}.stderr"), &said.stderr);
+        let outcome = project.run(&["check", &file]).exits(expected);
+        assert_eq!(outcome.stdout, "", "{name}");
+        assert_file(&format!("{FOLDER}/{name}.stderr"), &outcome.stderr);
     }
 }
 
@@ -92,8 +92,8 @@ fn every_first_line_says_what_is_wrong_in_the_users_words() {
 /// Checks one file of any bytes; the exit is 1 and nothing else is said than these diagnostics.
 fn refused(bytes: &[u8], first_line: &str) {
     let project = Project::new().bytes("m.yaml", bytes);
-    let said = project.run(&["check", "m.yaml"]).exits(1);
-    assert_eq!(said.stderr.lines().next(), Some(first_line));
+    let outcome = project.run(&["check", "m.yaml"]).exits(1);
+    assert_eq!(outcome.stderr.lines().next(), Some(first_line));
     assert_eq!(project.files(), ["m.yaml"], "nothing is written");
 }
 
@@ -108,12 +108,13 @@ fn files_that_are_no_text_are_refused() {
         .flat_map(u16::to_le_bytes)
         .collect();
     let project = Project::new().bytes("m.yaml", &utf16);
-    let said = project.run(&["check", "m.yaml"]).exits(1);
+    let outcome = project.run(&["check", "m.yaml"]).exits(1);
     assert!(
-        said.stderr
+        outcome
+            .stderr
             .contains("help: save the file as UTF-8; it looks like UTF-16"),
         "{}",
-        said.stderr
+        outcome.stderr
     );
     refused(
         b"\0\0\0\0",
@@ -186,37 +187,40 @@ fn aliases_of_a_long_text_are_refused_before_they_take_memory() {
     };
     for (aliases, is_over) in [(254, false), (255, true), (32_000, true)] {
         let project = Project::new().file("m.yaml", &file(aliases));
-        let said = bounded(&project, BOUNDS, &["check", "m.yaml"], 1).stderr;
-        let told =
+        let stderr = bounded(&project, BOUNDS, &["check", "m.yaml"], 1).stderr;
+        let output =
             "error[M008 alias-budget]: anchors and aliases add more than 16 MiB to this file";
         assert_eq!(
-            said.contains(told),
+            stderr.contains(output),
             is_over,
             "{aliases}: {}",
-            &said[..said.len().min(500)]
+            &stderr[..stderr.len().min(500)]
         );
     }
 }
 
 #[test]
 fn a_file_with_every_part_is_taken() {
-    let said = Project::new()
+    let stderr = Project::new()
         .file("m.yaml", RICH)
         .run(&["check", "m.yaml"])
         .exits(0)
         .stderr;
-    assert!(said.ends_with("1 file, 0 errors, 0 warnings\n"), "{said}");
+    assert!(
+        stderr.ends_with("1 file, 0 errors, 0 warnings\n"),
+        "{stderr}"
+    );
 }
 
 #[test]
 fn a_byte_order_mark_is_a_warning_and_the_file_is_read() {
     let seed = include_str!("../../matrices/flash-attn.yaml");
     let project = Project::new().file("m.yaml", &format!("\u{feff}{seed}"));
-    let said = project.run(&["check", "m.yaml"]).exits(0);
+    let outcome = project.run(&["check", "m.yaml"]).exits(0);
     assert!(
-        said.stderr.starts_with("warning[M005 byte-order-mark]"),
+        outcome.stderr.starts_with("warning[M005 byte-order-mark]"),
         "{}",
-        said.stderr
+        outcome.stderr
     );
 }
 
@@ -254,7 +258,7 @@ fn an_alias_bomb_is_refused_before_it_expands() {
 /// gigabytes.
 #[test]
 fn more_pairs_of_versions_than_facts_judge_are_refused() {
-    let said = |torches: u32| {
+    let output_of = |torches: u32| {
         let versions = |first: u32, count: u32| {
             (0..count)
                 .map(|minor| format!("\"{first}.{minor}\""))
@@ -270,13 +274,13 @@ fn more_pairs_of_versions_than_facts_judge_are_refused() {
         );
         Project::new()
             .file("m.yaml", &text)
-            .said(&["check", "m.yaml"])
+            .stderr_of(&["check", "m.yaml"])
     };
     let first = "error[P011 too-many-cells]: the compatibility data would have to be evaluated for \
                  more than 100000 combinations of two or three axes\n";
-    let refused = said(501);
+    let refused = output_of(501);
     assert!(refused.starts_with(first), "{refused}");
-    appears("P011", &refused, &said(500));
+    appears("P011", &refused, &output_of(500));
 }
 
 #[test]
@@ -285,20 +289,20 @@ fn a_huge_file_and_a_missing_one_are_refused_by_name() {
         &vec![b'#'; 17 << 20],
         "error[H020 cannot-read-file]: cannot read `m.yaml`: it is larger than 16777216 bytes",
     );
-    let said = Project::new().run(&["check", "nowhere.yaml"]).exits(1);
+    let outcome = Project::new().run(&["check", "nowhere.yaml"]).exits(1);
     assert!(
-        said.stderr.contains("cannot read `nowhere.yaml`") && said.stderr.contains("help: "),
+        outcome.stderr.contains("cannot read `nowhere.yaml`") && outcome.stderr.contains("help: "),
         "{}",
-        said.stderr
+        outcome.stderr
     );
-    let said = Project::new()
+    let outcome = Project::new()
         .file("folder/m.yaml", "x")
         .run(&["check", "folder"])
         .exits(1);
     assert!(
-        said.stderr.contains("cannot read `folder`"),
+        outcome.stderr.contains("cannot read `folder`"),
         "{}",
-        said.stderr
+        outcome.stderr
     );
 }
 
@@ -309,7 +313,7 @@ fn one_run_shows_every_fault_of_every_file() {
         .file("b.yaml", &text("unclosed-list"))
         .file("matrices/c.yaml", &text("empty-axis"))
         .bytes("d.yaml", b"\xff");
-    let said = project
+    let outcome = project
         .run(&[
             "check",
             "a.yaml",
@@ -321,15 +325,15 @@ fn one_run_shows_every_fault_of_every_file() {
         .exits(1);
     for file in ["a.yaml:", "b.yaml:", "matrices/c.yaml:", "d.yaml", "e.yaml"] {
         assert!(
-            said.stderr.contains(&format!("--> {file}")),
+            outcome.stderr.contains(&format!("--> {file}")),
             "{file}: {}",
-            said.stderr
+            outcome.stderr
         );
     }
     assert!(
-        said.stderr.ends_with("5 files, 5 errors, 0 warnings\n"),
+        outcome.stderr.ends_with("5 files, 5 errors, 0 warnings\n"),
         "{}",
-        said.stderr
+        outcome.stderr
     );
 }
 
@@ -338,11 +342,11 @@ fn annotations_are_written_where_github_asks_for_them() {
     let project = Project::new()
         .file("m.yaml", &text("mistyped-key"))
         .env("GITHUB_ACTIONS", "true");
-    let said = project
+    let outcome = project
         .run(&["check", "m.yaml", "--color", "never"])
         .exits(1);
-    assert_eq!(said.stdout, "", "stdout is data");
-    let annotation = said
+    assert_eq!(outcome.stdout, "", "stdout is data");
+    let annotation = outcome
         .stderr
         .split_once("\n::")
         .map(|(_, rest)| format!("::{rest}"))
@@ -351,12 +355,12 @@ fn annotations_are_written_where_github_asks_for_them() {
         annotation
             .starts_with("::error file=m.yaml,line=8,endLine=8,col=1,endColumn=8,title=M020 unknown-key::unknown key"),
         "{}",
-        said.stderr
+        outcome.stderr
     );
 }
 
 #[test]
-fn check_is_quiet_when_asked_and_colours_only_when_asked() {
+fn check_is_quiet_on_request_and_colours_only_on_request() {
     let project = Project::new().file("m.yaml", include_str!("../../matrices/flash-attn.yaml"));
     assert_eq!(
         project.run(&["check", "m.yaml", "--quiet"]).exits(0).stderr,
@@ -495,7 +499,7 @@ proptest! {
 }
 
 #[test]
-fn errors_are_told_first_and_counted_all_however_much_else_is_wrong() {
+fn errors_are_reported_first_and_counted_all_however_much_else_is_wrong() {
     let rows: String = (0..3000)
         .map(|n| {
             format!(
@@ -506,23 +510,24 @@ fn errors_are_told_first_and_counted_all_however_much_else_is_wrong() {
     let text = format!(
         "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\ngfx: [gfx942]\nrunnr: x\nunknown: never\nrows:\n{rows}"
     );
-    let said = Project::new()
+    let stderr = Project::new()
         .file("m.yaml", &text)
         .run(&["check", "m.yaml"])
         .exits(1)
         .stderr;
     assert!(
-        said.contains("`runnr`") && said.contains("never"),
+        stderr.contains("`runnr`") && stderr.contains("never"),
         "no error is lost among warnings\n{}",
-        &said[..2000]
+        &stderr[..2000]
     );
     assert!(
-        said.lines()
+        stderr
+            .lines()
             .last()
             .unwrap()
             .starts_with("1 file, 2 errors, "),
         "{:?}",
-        said.lines().last()
+        stderr.lines().last()
     );
 }
 
@@ -532,34 +537,35 @@ fn a_value_as_long_as_a_file_does_not_make_the_message_so() {
         "version: 1\ndistribution: flash-attn\nrunner: {}\naxes: []\n",
         "x".repeat(5 << 20)
     );
-    let said = Project::new()
+    let stderr = Project::new()
         .file("m.yaml", &text)
         .run(&["check", "m.yaml"])
         .exits(1)
         .stderr;
     assert!(
-        said.lines().all(|line| line.len() < 4000),
+        stderr.lines().all(|line| line.len() < 4000),
         "{}",
-        said.lines().map(str::len).max().unwrap()
+        stderr.lines().map(str::len).max().unwrap()
     );
 }
 
 #[test]
 fn what_a_recipe_refuses_is_placed_in_the_matrix_file() {
     let text = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\ngfx: [gfx942]\nvars: {opt-dim: \"64\"}\naxes: {flash-attn: [\"2.7.4\"], python: [\"3.12\"], torch: [\"2.5.1\"], rocm: [\"6.2\"]}\n";
-    let said = Project::new()
+    let stderr = Project::new()
         .file("m.yaml", text)
         .run(&["check", "m.yaml"])
         .exits(1)
         .stderr;
     assert!(
-        said.starts_with("error[B003 refused-by-recipe]") && said.contains(" --> m.yaml:5:17\n"),
-        "{said}"
+        stderr.starts_with("error[B003 refused-by-recipe]")
+            && stderr.contains(" --> m.yaml:5:17\n"),
+        "{stderr}"
     );
 }
 
 #[test]
-fn what_stdout_does_not_take_is_told() {
+fn what_stdout_does_not_take_is_reported() {
     for command in [&["schema"][..], &["compat", "list", "torch"], &["explain"]] {
         let full = std::fs::OpenOptions::new()
             .write(true)
@@ -570,11 +576,11 @@ fn what_stdout_does_not_take_is_told() {
             .stdout(full)
             .output()
             .unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(3), "{command:?}");
         assert!(
-            said.starts_with("error[H021 cannot-write-file]: cannot write to stdout: "),
-            "{command:?}: {said}"
+            stderr.starts_with("error[H021 cannot-write-file]: cannot write to stdout: "),
+            "{command:?}: {stderr}"
         );
     }
 }

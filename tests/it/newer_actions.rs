@@ -58,7 +58,7 @@ pub fn release(server: &FakeServer, action: &str, tag: &str, using: &str) -> Str
 
 fn refresh(project: &Project, server: &FakeServer, words: &[&str], exit: i32) -> Outcome {
     let url = server.url();
-    let said = project
+    let outcome = project
         .run(
             &[
                 &["compat", "refresh", "--actions", "--api-url", &url],
@@ -73,10 +73,10 @@ fn refresh(project: &Project, server: &FakeServer, words: &[&str], exit: i32) ->
         (0, &Vec::new())
     );
     assert!(
-        !said.stderr.contains("reader") && !said.stdout.contains("reader"),
+        !outcome.stderr.contains("reader") && !outcome.stdout.contains("reader"),
         "the token is told"
     );
-    said
+    outcome
 }
 
 /// 2.4, 5.23: the table is updated by a command.
@@ -84,12 +84,12 @@ fn refresh(project: &Project, server: &FakeServer, words: &[&str], exit: i32) ->
 fn a_table_that_has_the_newest_releases_needs_no_patch() {
     let (project, server) = world(&[]);
     release(&server, CHECKOUT, "v6.9.9", "node24");
-    let said = refresh(&project, &server, &["--check"], 0);
+    let outcome = refresh(&project, &server, &["--check"], 0);
     assert_eq!(
-        (said.stdout.as_str(), said.stderr.as_str()),
+        (outcome.stdout.as_str(), outcome.stderr.as_str()),
         ("", "the table of actions has the newest releases\n")
     );
-    let asked: Vec<String> = server
+    let requests: Vec<String> = server
         .github()
         .ledger
         .requests
@@ -98,16 +98,16 @@ fn a_table_that_has_the_newest_releases_needs_no_patch() {
         .collect();
     // The last is that of the action of this project, which has no row before its first release.
     assert_eq!(
-        asked.len(),
+        requests.len(),
         rows(&project, &[]).len() + 1,
-        "one call a repository: {asked:?}"
+        "one call a repository: {requests:?}"
     );
     assert!(
-        asked
+        requests
             .last()
             .unwrap()
             .contains("/repos/org/rock-action/tags"),
-        "{asked:?}"
+        "{requests:?}"
     );
 }
 
@@ -178,19 +178,19 @@ fn the_newest_is_so_by_its_number_and_prereleases_and_moving_tags_are_none() {
     }
     let attest = release(&server, "actions/attest", "v4.10.0", "node24");
     release(&server, "actions/attest", "v4.9.0", "node24");
-    let said = refresh(&project, &server, &["--check"], 1);
+    let outcome = refresh(&project, &server, &["--check"], 1);
     assert_eq!(
-        said.stderr,
+        outcome.stderr,
         "actions/checkout: v7.0.1 -> v10.0.0, a new major version: read its release notes before \
          you apply the patch\n\
          actions/attest: v4.2.2 -> v4.10.0\n"
     );
-    let added: Vec<&str> = said
+    let added: Vec<&str> = outcome
         .stdout
         .lines()
         .filter(|line| line.starts_with("+ "))
         .collect();
-    assert_eq!(added.len(), 2, "{}", said.stdout);
+    assert_eq!(added.len(), 2, "{}", outcome.stdout);
     let row = format!(
         "+  - {{name: actions/attest, version: v4.10.0, sha: {attest}, runtime: node24, origin: {{status: verified, \
          source: tags, ref: \"tag in actions/attest\", checked: 2026-12-01}}}}"
@@ -198,7 +198,7 @@ fn the_newest_is_so_by_its_number_and_prereleases_and_moving_tags_are_none() {
     assert_eq!(added[1], row);
     assert_eq!(
         refresh(&project, &server, &[], 0).stdout,
-        said.stdout,
+        outcome.stdout,
         "without --check a difference is no fault"
     );
 }
@@ -215,13 +215,13 @@ fn the_patch_applies_with_git_and_leaves_facts_without_a_difference() {
         .annotated
         .insert("v2.0.0".to_owned(), fake_sha("an object"));
     release(&server, "actions/deploy-pages", "v5.1.0", "node26");
-    let said = refresh(&project, &server, &[], 0);
+    let outcome = refresh(&project, &server, &[], 0);
     assert!(
-        said.stdout.contains(&sha) && !said.stdout.contains(&fake_sha("an object")),
+        outcome.stdout.contains(&sha) && !outcome.stdout.contains(&fake_sha("an object")),
         "{}",
-        said.stdout
+        outcome.stdout
     );
-    let project = project.file("actions.patch", &said.stdout);
+    let project = project.file("actions.patch", &outcome.stdout);
     let applied = Command::new("git")
         .args(["apply", "actions.patch"])
         .current_dir(project.root())
@@ -262,9 +262,9 @@ fn a_tag_that_moved_is_a_warning_and_nothing_of_its_repository_is_taken() {
         .repository_mut(CHECKOUT)
         .tags
         .insert("v7.0.1".to_owned(), elsewhere.clone());
-    let said = refresh(&project, &server, &["--check"], 1);
-    assert_eq!(said.stdout, "");
-    insta::assert_snapshot!(said.stderr.replace(&elsewhere, "[ELSEWHERE]"), @r"
+    let outcome = refresh(&project, &server, &["--check"], 1);
+    assert_eq!(outcome.stdout, "");
+    insta::assert_snapshot!(outcome.stderr.replace(&elsewhere, "[ELSEWHERE]"), @r"
     warning[K009 moved-tag]: actions/checkout: the tag v7.0.1 was moved from 3d3c42e5aac5ba805825da76410c181273ba90b1 to [ELSEWHERE]
     --> actions/checkout v7.0.1
      = note: the row is kept, and nothing newer from this repository is proposed
@@ -274,7 +274,7 @@ fn a_tag_that_moved_is_a_warning_and_nothing_of_its_repository_is_taken() {
 }
 
 #[test]
-fn a_newer_release_on_another_runtime_is_told_and_not_taken() {
+fn a_newer_release_on_another_runtime_is_reported_and_not_taken() {
     let (project, server) = world(&[]);
     for (action, using) in [(CHECKOUT, "node20"), ("actions/attest", "docker")] {
         release(&server, action, "v9.0.0", using);
@@ -300,10 +300,10 @@ fn a_newer_release_on_another_runtime_is_told_and_not_taken() {
             .tags
             .insert("v9.0.0".to_owned(), "deadbeef".to_owned());
     }
-    let said = refresh(&project, &server, &[], 0);
+    let outcome = refresh(&project, &server, &[], 0);
     let kept = "but runners support composite actions and node24 or later; its row is kept";
     assert_eq!(
-        said.stderr,
+        outcome.stderr,
         format!(
             "actions/upload-artifact: v7.0.1 -> v9.0.0, a new major version: read its release \
              notes before you apply the patch\n\
@@ -314,14 +314,14 @@ fn a_newer_release_on_another_runtime_is_told_and_not_taken() {
         )
     );
     assert!(
-        said.stdout.contains(&other) && !said.stdout.contains(&without),
+        outcome.stdout.contains(&other) && !outcome.stdout.contains(&without),
         "{}",
-        said.stdout
+        outcome.stdout
     );
 }
 
 #[test]
-fn a_repository_or_a_tag_that_is_gone_is_told_and_the_others_are_refreshed() {
+fn a_repository_or_a_tag_that_is_gone_is_reported_and_the_others_are_refreshed() {
     let (project, server) = world(&[]);
     {
         let mut github = server.github();
@@ -337,22 +337,23 @@ fn a_repository_or_a_tag_that_is_gone_is_told_and_the_others_are_refreshed() {
     }
     release(&server, CHECKOUT, "v7.1.0", "node24");
     release(&server, "actions/pages", "v5.0.1", "node24");
-    let said = refresh(&project, &server, &[], 0);
+    let outcome = refresh(&project, &server, &[], 0);
     assert_eq!(
-        said.stderr,
+        outcome.stderr,
         "actions/checkout: v7.0.1 -> v7.1.0\n\
          actions/deploy-pages: v5.0.0 -> v5.0.1\n\
          actions/attest: the tag v4.2.2 no longer exists\n\
          actions/cache: the repository does not exist on GitHub; its row is kept\n"
     );
     assert_eq!(
-        said.stdout
+        outcome
+            .stdout
             .lines()
             .filter(|line| line.starts_with("+ "))
             .count(),
         2,
         "{}",
-        said.stdout
+        outcome.stdout
     );
 }
 
@@ -362,8 +363,8 @@ fn tags_of_many_pages_are_all_read() {
     for number in 0..240 {
         release(&server, CHECKOUT, &format!("v7.{number}.0"), "node24");
     }
-    let said = refresh(&project, &server, &[], 0);
-    assert_eq!(said.stderr, "actions/checkout: v7.0.1 -> v7.239.0\n");
+    let outcome = refresh(&project, &server, &[], 0);
+    assert_eq!(outcome.stderr, "actions/checkout: v7.0.1 -> v7.239.0\n");
     let github = server.github();
     let pages = github
         .ledger
@@ -417,9 +418,9 @@ fn faults_that_pass_are_lived_with_and_others_leave_no_patch() {
                 .faults
                 .add(rule.parse::<FaultRule>().unwrap());
         }
-        let said = refresh(&project.env("GITHUB_TOKEN", token), &server, &[], exit);
-        assert_eq!(said.stdout.is_empty(), exit != 0, "{}", said.stdout);
-        said.stderr
+        let outcome = refresh(&project.env("GITHUB_TOKEN", token), &server, &[], exit);
+        assert_eq!(outcome.stdout.is_empty(), exit != 0, "{}", outcome.stdout);
+        outcome.stderr
     };
     with(
         &["list-tags#2=retry-after:429:0", "contents#1=503"],
@@ -450,13 +451,13 @@ fn faults_that_pass_are_lived_with_and_others_leave_no_patch() {
 fn a_source_is_named_and_only_one() {
     let project = Project::new();
     for words in [&[][..], &["--actions", "--from", "whl"]] {
-        let said = project
+        let outcome = project
             .run(&[&["compat", "refresh"], words].concat())
             .exits(2);
         assert!(
-            said.stderr.contains("--from") && said.stderr.contains("--actions"),
+            outcome.stderr.contains("--from") && outcome.stderr.contains("--actions"),
             "{}",
-            said.stderr
+            outcome.stderr
         );
     }
 }
@@ -524,14 +525,14 @@ fn an_action_file_of_more_than_a_mebibyte_is_not_read() {
         text.push_str(&"#".repeat(bytes - text.len()));
         drop(github);
         let url = server.url();
-        let said = project
+        let outcome = project
             .run(&["compat", "refresh", "--actions", "--api-url", &url])
             .exits(if is_read { 0 } else { 3 });
         assert_eq!(
-            said.stderr.contains("v7.0.1 -> v7.9.9"),
+            outcome.stderr.contains("v7.0.1 -> v7.9.9"),
             is_read,
             "{}",
-            said.stderr
+            outcome.stderr
         );
     }
 }
@@ -540,9 +541,9 @@ fn an_action_file_of_more_than_a_mebibyte_is_not_read() {
 #[test]
 fn a_call_follows_five_redirects_and_no_more() {
     for (redirects, is_read) in [(5, true), (6, false)] {
-        let asked = std::sync::atomic::AtomicUsize::new(0);
+        let count = std::sync::atomic::AtomicUsize::new(0);
         let served = Served::answering(move |_| {
-            let number = asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            let number = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             if number < redirects {
                 answer(
                     "307 Temporary Redirect",
@@ -572,7 +573,7 @@ fn a_call_follows_five_redirects_and_no_more() {
             !is_read,
             "{stderr}"
         );
-        assert_eq!(served.asked().len(), 6, "{:?}", served.asked());
+        assert_eq!(served.requests().len(), 6, "{:?}", served.requests());
     }
 }
 
@@ -588,14 +589,14 @@ fn a_listing_of_more_than_fifty_pages_is_not_read() {
         }
         drop(github);
         let url = server.url();
-        let said = project
+        let outcome = project
             .run(&["compat", "refresh", "--actions", "--api-url", &url])
             .exits(if is_read { 0 } else { 3 });
         assert_eq!(
-            said.stderr.contains("it has more than 50 pages"),
+            outcome.stderr.contains("it has more than 50 pages"),
             !is_read,
             "{}",
-            said.stderr
+            outcome.stderr
         );
     }
 }

@@ -33,27 +33,27 @@ fn a_new_release_of_torch_gets_a_row_by_a_patch() {
         ("2.99.0", "triton==9.1.0"),
     ]);
     let url = server.url();
-    let said = project
+    let outcome = project
         .run(&["compat", "refresh", "--requirements", &url, "--check"])
         .exits(1);
     assert_eq!(
-        said.stderr,
+        outcome.stderr,
         "torch 2.99.0 requires triton==9.1.0, but the table has no row for it\n"
     );
-    let added: Vec<&str> = said
+    let added: Vec<&str> = outcome
         .stdout
         .lines()
         .filter(|line| line.starts_with('+') && !line.starts_with("+++"))
         .collect();
-    assert_eq!(added.len(), 1, "{}", said.stdout);
+    assert_eq!(added.len(), 1, "{}", outcome.stdout);
     assert!(added[0].starts_with(
         "+  - {torch: [\"2.99.0\"], package: triton, versions: \"==9.1.0\", origin: {status: verified, source: pypi,"
     ));
-    let asked = server.asked();
+    let requests = server.requests();
     assert!(
-        asked.contains(&"/pypi/torch/2.15.0/json".to_owned())
-            && !asked.iter().any(|path| path.contains("1.13")),
-        "{asked:?}"
+        requests.contains(&"/pypi/torch/2.15.0/json".to_owned())
+            && !requests.iter().any(|path| path.contains("1.13")),
+        "{requests:?}"
     );
     let document = project
         .run(&[
@@ -72,7 +72,7 @@ fn a_new_release_of_torch_gets_a_row_by_a_patch() {
 #[test]
 fn a_table_that_is_up_to_date_gives_no_patch() {
     let (project, server) = served(&[("2.15.0", "triton~=3.9.0")]);
-    let said = project
+    let outcome = project
         .run(&[
             "compat",
             "refresh",
@@ -82,7 +82,7 @@ fn a_table_that_is_up_to_date_gives_no_patch() {
         ])
         .exits(0);
     assert_eq!(
-        (said.stdout.as_str(), said.stderr.as_str()),
+        (outcome.stdout.as_str(), outcome.stderr.as_str()),
         ("", "the table of torch's requirements is up to date\n")
     );
 }
@@ -91,26 +91,26 @@ fn a_table_that_is_up_to_date_gives_no_patch() {
 fn an_answer_that_is_no_metadata_is_reported_with_its_address() {
     let project = Project::new().file("pypi/torch/json", "<html>");
     let server = Served::folder(project.root());
-    let said = project
+    let stderr = project
         .run(&["compat", "refresh", "--requirements", &server.url()])
         .exits(3)
         .stderr;
     assert!(
-        said.contains("the response is not in the format of PyPI's JSON API")
-            && said.contains("/pypi/torch/json"),
-        "{said}"
+        stderr.contains("the response is not in the format of PyPI's JSON API")
+            && stderr.contains("/pypi/torch/json"),
+        "{stderr}"
     );
 }
 
 #[test]
 fn a_server_over_tls_is_trusted_by_ssl_cert_file() {
-    let server = Stub::start_secure(|asked| {
+    let server = Stub::start_secure(|request| {
         let releases = r#"{"releases": {"2.15.0": []}}"#;
         let requires =
             r#"{"info": {"requires_dist": ["triton~=3.9.0; platform_system == 'Linux'"]}}"#;
         reply(
             "200 OK",
-            if asked.starts_with("GET /pypi/torch/json ") {
+            if request.starts_with("GET /pypi/torch/json ") {
                 releases
             } else {
                 requires
@@ -120,8 +120,8 @@ fn a_server_over_tls_is_trusted_by_ssl_cert_file() {
     let url = format!("https://localhost:{}", server.address.port());
     let arguments = ["compat", "refresh", "--requirements", &url, "--check"];
     let refused = |project: Project, reason: &str| {
-        let said = project.run(&arguments).exits(3).stderr;
-        assert!(said.contains(reason), "{said}");
+        let stderr = project.run(&arguments).exits(3).stderr;
+        assert!(stderr.contains(reason), "{stderr}");
         assert_eq!(server.heard(), "");
     };
     refused(Project::new(), "set `SSL_CERT_FILE`");

@@ -181,8 +181,8 @@ fn a_patch_that_does_not_apply_is_named_and_leaves_nothing_half_applied() {
             .replace("--- /dev/null", "--- a/two.txt"),
     );
     let done = sources.checkout(&WORDS).exits(1);
-    let said = &done.stderr;
-    assert!(said.contains("error[C013 patch-failed]: `[ROOT]/patches/top/v1/third_party/a/base/0002-Two.patch` does not apply to `third_party/a`"), "{said}");
+    let stderr = &done.stderr;
+    assert!(stderr.contains("error[C013 patch-failed]: `[ROOT]/patches/top/v1/third_party/a/base/0002-Two.patch` does not apply to `third_party/a`"), "{stderr}");
     assert!(sources.is_settled("co"));
     assert!(
         !sources
@@ -263,20 +263,20 @@ fn patches_of_an_outer_repository_with_another_name_are_refused_and_none_is_coun
     let sources = patched();
     std::fs::remove_dir_all(sources.path("patches/top/v1/third_party")).unwrap();
     let other = [&WORDS[..], &["--repo-name", "tree"]].concat();
-    let told = sources.checkout(&other).exits(1);
+    let outcome = sources.checkout(&other).exits(1);
     let expected = "error[C025 other-repository-name]: the patch set `v1` has patches for `top`, \
                     but none for `tree`";
     assert!(
-        told.stderr.contains(expected) && told.stderr.contains("`--repo-name top`"),
+        outcome.stderr.contains(expected) && outcome.stderr.contains("`--repo-name top`"),
         "{}",
-        told.stderr
+        outcome.stderr
     );
     let done = sources.checkout(&WORDS).exits(0);
     assert!(done.stdout.contains(", 3 patches)"), "{}", done.stdout);
 }
 
 #[test]
-fn patches_for_a_submodule_that_vanished_are_told_of() {
+fn patches_for_a_submodule_that_vanished_are_reported() {
     let sources = patched();
     let move_to = |place: &str| {
         std::fs::create_dir_all(sources.path("patches/top/v1/gone")).unwrap();
@@ -346,7 +346,7 @@ fn nobodys_name_is_configured_for_the_commits() {
 }
 
 #[test]
-fn hipify_without_a_commit_is_told_from_changes_by_a_person() {
+fn hipify_without_a_commit_is_distinguished_from_changes_by_a_person() {
     let sources = patched();
     let words = ["--no-commit-hipify", "--no-patch"];
     let done = sources

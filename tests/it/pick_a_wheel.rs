@@ -43,7 +43,7 @@ fn pick(project: &Project, more: &[&str], code: i32) -> Outcome {
 
 /// Whether a run tells of a code.
 #[track_caller]
-fn is_told(outcome: &Outcome, code: &str, expect: bool) {
+fn assert_reported(outcome: &Outcome, code: &str, expect: bool) {
     assert_eq!(
         outcome.stderr.contains(&format!("[{code}")),
         expect,
@@ -68,7 +68,7 @@ fn with_prereleases_the_newest_version_is_picked() {
 /// A listing's address is taken where it is of the web; else the repository's is, or none.
 #[test]
 fn only_web_addresses_of_a_listing_are_printed() {
-    let said = |url: &str, repository: &str| {
+    let output_of = |url: &str, repository: &str| {
         let asset = json!({"name": CP312, "browser_download_url": url, "size": 7});
         let releases = json!([{"id": 1, "tag_name": "v1", "assets": [asset]}]);
         let listing = match repository {
@@ -76,8 +76,8 @@ fn only_web_addresses_of_a_listing_are_printed() {
             name => json!({"repository": name, "releases": releases}),
         };
         let project = Project::new().file("releases.json", &listing.to_string());
-        let told = pick(&project, &MACHINE, 0).stdout;
-        let lines: Vec<&str> = told
+        let stdout = pick(&project, &MACHINE, 0).stdout;
+        let lines: Vec<&str> = stdout
             .lines()
             .skip(1)
             .take_while(|line| !line.starts_with("note"))
@@ -85,17 +85,17 @@ fn only_web_addresses_of_a_listing_are_printed() {
         lines.join("\n").trim().to_owned() + "\n"
     };
     let nowhere = "its URL is unknown\n";
-    assert_eq!(said("--index-url=https://x.org/a.whl", ""), nowhere);
-    assert_eq!(said("file:///etc/passwd", ""), nowhere);
-    assert_eq!(said("javascript:alert(1)", ""), nowhere);
-    let own = said("file:///etc/passwd", "o/r");
+    assert_eq!(output_of("--index-url=https://x.org/a.whl", ""), nowhere);
+    assert_eq!(output_of("file:///etc/passwd", ""), nowhere);
+    assert_eq!(output_of("javascript:alert(1)", ""), nowhere);
+    let own = output_of("file:///etc/passwd", "o/r");
     assert!(
         own.starts_with(
             "https://github.com/o/r/releases/download/v1/flash_attn-2.8.3%2Brocm64torch2.9-"
         ),
         "{own}"
     );
-    let encoded = said("https://x.org/a/$(touch x)\n/b.whl", "");
+    let encoded = output_of("https://x.org/a/$(touch x)\n/b.whl", "");
     assert!(
         encoded.starts_with("https://x.org/a/%24%28touch%20x%29%0A/flash_attn-2.8.3%2B"),
         "{encoded}"
@@ -104,8 +104,8 @@ fn only_web_addresses_of_a_listing_are_printed() {
 
 #[test]
 fn the_wheel_its_address_and_the_line_that_installs_it_are_printed() {
-    let told = pick(&project(&[CP312, CP311]), &MACHINE, 0);
-    insta::assert_snapshot!(told.stdout, @r"
+    let outcome = pick(&project(&[CP312, CP311]), &MACHINE, 0);
+    insta::assert_snapshot!(outcome.stdout, @r"
     flash_attn-2.8.3+rocm64torch2.9-cp312-cp312-manylinux_2_28_x86_64.whl
     https://github.com/o/r/releases/download/v1/flash_attn-2.8.3%2Brocm64torch2.9-cp312-cp312-manylinux_2_28_x86_64.whl
 
@@ -115,18 +115,18 @@ fn the_wheel_its_address_and_the_line_that_installs_it_are_printed() {
     note: GPU: it is unknown which GPUs the wheel has code for
     ");
     assert_eq!(
-        told.stderr,
+        outcome.stderr,
         "looking for flash-attn for Python 3.12, torch 2.9, ROCm 6.4, linux_x86_64, glibc 2.35\n"
     );
-    is_told(&told, "G200 no-wheel-fits", false);
+    assert_reported(&outcome, "G200 no-wheel-fits", false);
 }
 
 #[test]
-fn where_none_fits_the_nearest_is_told_with_what_differs_and_the_exit_is_1() {
+fn where_none_fits_the_nearest_is_reported_with_what_differs_and_the_exit_is_1() {
     let project = project(&[CP311]);
-    let told = pick(&project, &MACHINE, 1);
-    assert_eq!(told.stdout, "");
-    insta::assert_snapshot!(told.stderr, @r"
+    let outcome = pick(&project, &MACHINE, 1);
+    assert_eq!(outcome.stdout, "");
+    insta::assert_snapshot!(outcome.stderr, @r"
     looking for flash-attn for Python 3.12, torch 2.9, ROCm 6.4, linux_x86_64, glibc 2.35
     error[G200 no-wheel-fits]: no wheel of flash-attn fits Python 3.12, torch 2.9, ROCm 6.4, linux_x86_64, glibc 2.35
      = note: the nearest is flash_attn-2.8.3+rocm64torch2.8-cp311-cp311-manylinux_2_28_x86_64.whl
@@ -141,7 +141,7 @@ fn where_none_fits_the_nearest_is_told_with_what_differs_and_the_exit_is_1() {
 }
 
 #[test]
-fn a_decision_for_programs_has_all_that_people_are_told() {
+fn a_decision_for_programs_has_all_that_people_read() {
     let json = pick(
         &project(&[CP312]),
         &[&MACHINE[..], &["--format", "json"]].concat(),
@@ -169,9 +169,12 @@ fn this_machine_is_looked_at_and_what_is_given_takes_its_place() {
     std::fs::set_permissions(project.path("bin/python3"), mode).unwrap();
     let path = format!("{}:/usr/bin:/bin", project.path("bin").display());
     let project = project.env("PATH", path);
-    let told = pick(&project, &[], 0).stderr;
-    assert!(told.contains("Python 3.12, torch 2.9, ROCm 6.4"), "{told}");
-    assert!(told.contains("linux_x86_64, glibc 2.39"), "{told}");
+    let stderr = pick(&project, &[], 0).stderr;
+    assert!(
+        stderr.contains("Python 3.12, torch 2.9, ROCm 6.4"),
+        "{stderr}"
+    );
+    assert!(stderr.contains("linux_x86_64, glibc 2.39"), "{stderr}");
     assert!(
         pick(&project, &["--torch", "2.8"], 1)
             .stderr
@@ -186,11 +189,11 @@ fn the_report_of_doctor_on_another_machine_does_as_well() {
     let project = project(&[CP312])
         .file("doctor.json", report)
         .file("wrong.json", "[]");
-    let told = pick(&project, &["--environment", "doctor.json"], 0);
-    assert!(told.stdout.starts_with(CP312));
-    is_told(&told, "G206 bad-environment", false);
+    let outcome = pick(&project, &["--environment", "doctor.json"], 0);
+    assert!(outcome.stdout.starts_with(CP312));
+    assert_reported(&outcome, "G206 bad-environment", false);
     let wrong = pick(&project, &["--environment", "wrong.json"], 1);
-    is_told(&wrong, "G206 bad-environment", true);
+    assert_reported(&wrong, "G206 bad-environment", true);
     assert!(
         wrong
             .stderr
@@ -231,12 +234,12 @@ fn a_torch_for_the_cpu_is_warned_of() {
     let project = project(&[CP312])
         .file("cpu.json", &report("cpu"))
         .file("rocm.json", &report("rocm6.4"));
-    is_told(
+    assert_reported(
         &pick(&project, &["--environment", "cpu.json", "--rocm", "6.4"], 0),
         "G207 torch-not-for-rocm",
         true,
     );
-    is_told(
+    assert_reported(
         &pick(&project, &["--environment", "rocm.json"], 0),
         "G207 torch-not-for-rocm",
         false,
@@ -264,7 +267,7 @@ fn a_torch_is_given_as_it_says_of_itself() {
         "{}",
         rocm.stderr
     );
-    is_told(&rocm, "G207 torch-not-for-rocm", false);
+    assert_reported(&rocm, "G207 torch-not-for-rocm", false);
     assert!(
         given("2.9.1+rocm6.4", &["--rocm", "5.7"], 1)
             .stderr
@@ -272,49 +275,49 @@ fn a_torch_is_given_as_it_says_of_itself() {
         "what is said apart counts"
     );
     for foreign in ["2.9.1+cpu", "2.9.1+cu126"] {
-        let told = given(foreign, &[], 0);
-        is_told(&told, "G207 torch-not-for-rocm", true);
-        assert!(told.stderr.contains(foreign), "{}", told.stderr);
+        let outcome = given(foreign, &[], 0);
+        assert_reported(&outcome, "G207 torch-not-for-rocm", true);
+        assert!(outcome.stderr.contains(foreign), "{}", outcome.stderr);
     }
 }
 
 #[test]
-fn what_is_not_said_is_asked_for_and_a_backend_that_nobody_has_is_guessed() {
+fn missing_options_are_detected_and_a_backend_that_nobody_has_is_guessed() {
     let triton = "flash_attn-2.8.3+rocm64torch2.9triton-py3-none-any.whl";
     let project = project(&[CP312, CP311, triton]);
-    let told = pick(
+    let output = pick(
         &project,
         &["--only-given", "--torch", "2.9", "--gfx", "gfx942"],
         0,
     )
     .stdout;
     assert!(
-        told.ends_with("1 other wheel fits too: narrow the selection with `--python`, `--backend`, or list all with `--format json`\n"),
-        "{told}"
+        output.ends_with("1 other wheel fits too: narrow the selection with `--python`, `--backend`, or list all with `--format json`\n"),
+        "{output}"
     );
-    let told = pick(&project, &["--only-given", "--backend", "trton"], 1).stderr;
+    let output = pick(&project, &["--only-given", "--backend", "trton"], 1).stderr;
     assert!(
-        told.contains(
+        output.contains(
             "no wheel has this backend; the published ones are `default`, `triton`; did you mean `triton`?"
         ),
-        "{told}"
+        "{output}"
     );
 }
 
 #[test]
 fn a_system_is_no_tag_of_a_wheel() {
     let project = project(&[CP312]);
-    let told = |words: &[&str]| pick(&project, words, 2).stderr;
-    let tag = told(&["--platform", "manylinux_2_28_x86_64"]);
+    let stderr_of = |words: &[&str]| pick(&project, words, 2).stderr;
+    let tag = stderr_of(&["--platform", "manylinux_2_28_x86_64"]);
     assert!(
         tag.contains("give the system, such as `linux_x86_64`, and `--glibc` or `--musl`"),
         "{tag}"
     );
     assert!(
-        told(&["--platform", "x86_64"])
+        stderr_of(&["--platform", "x86_64"])
             .contains("use the form of platform tags, such as `linux_x86_64`")
     );
-    assert!(told(&["--glibc", "new"]).contains("write major and minor, such as `2.35`"));
+    assert!(stderr_of(&["--glibc", "new"]).contains("write major and minor, such as `2.35`"));
 }
 
 #[test]
@@ -324,24 +327,25 @@ fn a_python_without_torch_is_warned_of() {
     let project = project(&[CP312])
         .file("bare.json", &report(""))
         .file("full.json", &report(r#", "torch": "2.9.1+rocm6.4""#));
-    let told = pick(
+    let outcome = pick(
         &project,
         &["--environment", "bare.json", "--rocm", "6.4"],
         0,
     );
-    is_told(&told, "G208 no-torch", true);
+    assert_reported(&outcome, "G208 no-torch", true);
     assert!(
-        told.stderr
+        outcome
+            .stderr
             .contains("needs torch 2.9, and torch is not installed"),
         "{}",
-        told.stderr
+        outcome.stderr
     );
-    is_told(
+    assert_reported(
         &pick(&project, &["--environment", "full.json"], 0),
         "G208 no-torch",
         false,
     );
-    is_told(
+    assert_reported(
         &pick(
             &project,
             &[
@@ -362,10 +366,10 @@ fn a_python_without_torch_is_warned_of() {
 #[test]
 fn a_wheel_whose_label_says_nothing_is_no_answer() {
     let weird = "flash_attn-2.9.0+weird-cp312-cp312-manylinux_2_28_x86_64.whl";
-    let told = pick(&project(&[weird, CP312]), &MACHINE, 0);
-    assert!(told.stdout.starts_with(CP312), "{}", told.stdout);
-    is_told(&told, "G300 unreadable-published-name", true);
-    is_told(
+    let outcome = pick(&project(&[weird, CP312]), &MACHINE, 0);
+    assert!(outcome.stdout.starts_with(CP312), "{}", outcome.stdout);
+    assert_reported(&outcome, "G300 unreadable-published-name", true);
+    assert_reported(
         &pick(&project(&[CP312]), &MACHINE, 0),
         "G300 unreadable-published-name",
         false,
@@ -378,20 +382,20 @@ fn with_several_projects_one_must_be_named_and_a_misspelt_one_is_guessed() {
         CP312,
         "rmx_vecadd-0.1.0+rocm64-cp312-cp312-manylinux_2_28_x86_64.whl",
     ]);
-    is_told(&pick(&project, &MACHINE, 1), "G202 several-projects", true);
+    assert_reported(&pick(&project, &MACHINE, 1), "G202 several-projects", true);
     let named = pick(
         &project,
         &[&MACHINE[..], &["--distribution", "Flash_Attn"]].concat(),
         0,
     );
-    is_told(&named, "G202 several-projects", false);
-    is_told(&named, "G201 no-such-project", false);
+    assert_reported(&named, "G202 several-projects", false);
+    assert_reported(&named, "G201 no-such-project", false);
     let misspelt = pick(
         &project,
         &[&MACHINE[..], &["--distribution", "flash-atn"]].concat(),
         1,
     );
-    is_told(&misspelt, "G201 no-such-project", true);
+    assert_reported(&misspelt, "G201 no-such-project", true);
     assert!(
         misspelt.stderr.contains("flash-attn"),
         "{}",
@@ -400,27 +404,31 @@ fn with_several_projects_one_must_be_named_and_a_misspelt_one_is_guessed() {
 }
 
 #[test]
-fn what_is_published_must_hold_wheels_and_names_that_cannot_be_read_are_told() {
+fn what_is_published_must_hold_wheels_and_names_that_cannot_be_read_are_reported() {
     let project = project(&[
         CP312,
         "flash_attn-2.8.3.rocm64torch2.9-cp312-cp312-linux_x86_64.whl",
     ])
     .file("empty.json", "[]")
     .file("other.json", "{}");
-    let told = pick(&project, &MACHINE, 0);
-    is_told(&told, "G300 unreadable-published-name", true);
-    assert!(told.stderr.contains("became a dot"), "{}", told.stderr);
-    is_told(&told, "G203 no-published-wheels", false);
-    is_told(&told, "G114 not-a-listing", false);
+    let outcome = pick(&project, &MACHINE, 0);
+    assert_reported(&outcome, "G300 unreadable-published-name", true);
+    assert!(
+        outcome.stderr.contains("became a dot"),
+        "{}",
+        outcome.stderr
+    );
+    assert_reported(&outcome, "G203 no-published-wheels", false);
+    assert_reported(&outcome, "G114 not-a-listing", false);
     let with = |file: &str| {
         project
             .run(&["pick", "--published", file, "--only-given"])
             .exits(1)
     };
-    is_told(&with("empty.json"), "G203 no-published-wheels", true);
-    is_told(&with("other.json"), "G114 not-a-listing", true);
+    assert_reported(&with("empty.json"), "G203 no-published-wheels", true);
+    assert_reported(&with("other.json"), "G114 not-a-listing", true);
     let fine = crate::support::Project::new().file("releases.json", &listing(&[CP312]));
-    is_told(
+    assert_reported(
         &pick(&fine, &MACHINE, 0),
         "G300 unreadable-published-name",
         false,
@@ -430,11 +438,11 @@ fn what_is_published_must_hold_wheels_and_names_that_cannot_be_read_are_told() {
 #[test]
 fn a_folder_of_wheels_gives_addresses_of_files() {
     let project = Project::new().file(&format!("dist one/{CP312}"), "");
-    let told = project
+    let stdout = project
         .run(&[&["pick", "--published", "dist one"], &MACHINE[..]].concat())
         .exits(0)
         .stdout;
-    let line = told.lines().nth(1).unwrap();
+    let line = stdout.lines().nth(1).unwrap();
     assert_eq!(
         line,
         format!("file://[ROOT]/dist%20one/{}", CP312.replace('+', "%2B"))
@@ -463,9 +471,9 @@ fn torch_is_installed_with_the_device_wheels_of_the_gpu() {
         "--platform",
         "linux_x86_64",
     ];
-    let told =
+    let output_of =
         |gfx: &str, code: i32| pick(&project, &[&machine[..], &["--gfx", gfx]].concat(), code);
-    insta::assert_snapshot!(told("gfx942", 0).stdout, @r"
+    insta::assert_snapshot!(output_of("gfx942", 0).stdout, @r"
     torch-2.13.0+rocm10.0.0-cp312-cp312-linux_x86_64.whl
     https://github.com/o/r/releases/download/v1/torch-2.13.0%2Brocm10.0.0-cp312-cp312-linux_x86_64.whl
 
@@ -487,10 +495,10 @@ fn torch_is_installed_with_the_device_wheels_of_the_gpu() {
     let index = "--extra-index-url https://stable.repo.amd.com/rocm/whl-next/";
     let expected =
         format!("  pip install torch amd_torch_device_gfx1201 amd_torch_device_gfx12_0 {index}");
-    assert_eq!(line(&told("gfx1201", 0)), expected);
+    assert_eq!(line(&output_of("gfx1201", 0)), expected);
     let all = "  pip install torch amd_torch_device_gfx1201 amd_torch_device_gfx12_0 amd_torch_device_gfx942";
     assert_eq!(line(&pick(&project, &machine, 0)), format!("{all} {index}"));
-    let none = told("gfx1100", 1).stderr;
+    let none = output_of("gfx1100", 1).stderr;
     assert!(
         none.contains("GPU: the wheel is for gfx942, gfx1201, you have gfx1100"),
         "{none}"

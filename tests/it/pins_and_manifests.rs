@@ -24,11 +24,11 @@ fn pinned() -> Project {
 /// The projects of `source plan --format json`.
 #[track_caller]
 fn plan(project: &Project, arguments: &[&str]) -> Vec<serde_json::Value> {
-    let said = project
+    let document = project
         .run(&[&["source", "plan", "--format", "json"], arguments].concat())
         .exits(0)
         .json();
-    said["projects"].as_array().unwrap().clone()
+    document["projects"].as_array().unwrap().clone()
 }
 
 /// What one value of the one planned project is, and what says so.
@@ -46,19 +46,19 @@ fn one(project: &Project, arguments: &[&str], key: &str) -> String {
 
 #[track_caller]
 fn fault(project: &Project, arguments: &[&str]) -> Outcome {
-    let said = project
+    let outcome = project
         .run(&[&["source", "plan"], arguments].concat())
         .exits(1);
-    assert!(said.stderr.contains("\nhelp: "), "{}", said.stderr);
-    assert_eq!(said.stdout, "");
-    said
+    assert!(outcome.stderr.contains("\nhelp: "), "{}", outcome.stderr);
+    assert_eq!(outcome.stdout, "");
+    outcome
 }
 
 /// The table of projects, without any checkout and any network.
 #[test]
 fn a_plan_without_pins_is_the_table_of_projects() {
-    let said = Project::new().run(&["source", "plan"]).exits(0).stdout;
-    insta::assert_snapshot!(said, @r"
+    let stdout = Project::new().run(&["source", "plan"]).exits(0).stdout;
+    insta::assert_snapshot!(stdout, @r"
     torch (pytorch)
       origin   https://github.com/pytorch/pytorch.git       compat/projects.yaml, torch, checked 2026-11-21
       ref      nightly                                      compat/projects.yaml, torch, checked 2026-11-21
@@ -116,10 +116,10 @@ fn triton_on_windows_comes_from_its_own_repository_without_hipify() {
         names("linux"),
         ["torch", "triton", "audio", "vision", "apex"]
     );
-    let said = fault(&plain, &["apex", "--platform", "windows"]).stderr;
+    let stderr = fault(&plain, &["apex", "--platform", "windows"]).stderr;
     assert!(
-        said.starts_with("error[C105 unknown-project]: `apex` is not built on windows\n"),
-        "{said}"
+        stderr.starts_with("error[C105 unknown-project]: `apex` is not built on windows\n"),
+        "{stderr}"
     );
 }
 
@@ -147,7 +147,7 @@ fn an_option_comes_before_a_pin_and_a_pin_before_the_default() {
         pinned,
         "https://example.org/audio by torch/related_commits:2"
     );
-    let asked = audio(
+    let requested = audio(
         &[
             "--torch-dir",
             "torch",
@@ -156,7 +156,7 @@ fn an_option_comes_before_a_pin_and_a_pin_before_the_default() {
         ],
         "origin",
     );
-    assert_eq!(asked, "https://example.org/mine by --origin");
+    assert_eq!(requested, "https://example.org/mine by --origin");
     // vision has no row there, and none is needed.
     assert!(
         one(&project, &["vision", "--torch-dir", "torch"], "ref").starts_with("nightly by compat/")
@@ -181,20 +181,20 @@ fn a_pinned_checkout_has_no_patches_unless_a_set_is_named() {
 fn a_related_commit_that_is_required_and_missing_fails_with_project_and_file() {
     let project = pinned();
     let required = ["vision", "--require-related-commit", "--torch-dir", "torch"];
-    let said = fault(&project, &required).stderr;
+    let stderr = fault(&project, &required).stderr;
     assert!(
-        said.starts_with(
+        stderr.starts_with(
             "error[C103 no-related-commit]: `torch/related_commits` has no row for `torchvision`\n"
         ),
-        "{said}"
+        "{stderr}"
     );
     let without = Project::new().file("torch/version.txt", "2.9.0\n");
-    let said = fault(&without, &required).stderr;
+    let stderr = fault(&without, &required).stderr;
     assert!(
-        said.contains(
+        stderr.contains(
             "torch's checkout has no `related_commits`, so the commit of `torchvision` is unknown"
         ),
-        "{said}"
+        "{stderr}"
     );
     plan(
         &project,
@@ -220,12 +220,12 @@ fn a_related_commit_that_is_required_and_missing_fails_with_project_and_file() {
 
 /// Faults of the file stop a plan, unless they are rows that may be left out.
 #[test]
-fn a_bad_row_of_related_commits_stops_a_plan_and_a_lenient_one_goes_on() {
+fn a_bad_row_of_related_commits_stops_a_plan_and_a_lenient_one_continues() {
     let project = pinned();
     let text = project.read("torch/related_commits");
     let project = project.file("torch/related_commits", &format!("garbage first\n{text}"));
-    let said = fault(&project, &["audio", "--torch-dir", "torch"]).stderr;
-    insta::assert_snapshot!(said, @r"
+    let stderr = fault(&project, &["audio", "--torch-dir", "torch"]).stderr;
+    insta::assert_snapshot!(stderr, @r"
     error[C101 bad-related-row]: a row has 6 fields, but this line has 1 field
      --> torch/related_commits:1:1
       |
@@ -260,12 +260,12 @@ fn triton_is_taken_at_the_commit_or_at_the_release_that_torch_names() {
         "release/3.4.x by torch/.ci/docker/triton_version.txt:1"
     );
     let empty = Project::new().file("torch/version.txt", "2.9.0\n");
-    let said = fault(&empty, &triton).stderr;
+    let stderr = fault(&empty, &triton).stderr;
     assert!(
-        said.starts_with(
+        stderr.starts_with(
             "error[C104 no-pin]: torch's checkout has no `.ci/docker/ci_commit_pins/triton.txt`"
         ),
-        "{said}"
+        "{stderr}"
     );
     let bad = Project::new().file("torch/.ci/docker/ci_commit_pins/triton.txt", "main\n");
     assert!(
@@ -308,18 +308,18 @@ fn a_patch_set_is_found_by_ref_or_by_name_under_the_root_only() {
         one(&project, &torch(&["--ref", "release/2.9"]), "patchset"),
         "nothing by patches has none of release/2.9"
     );
-    let said = fault(&project, &torch(&["--patchset", "../x"])).stderr;
+    let stderr = fault(&project, &torch(&["--patchset", "../x"])).stderr;
     assert!(
-        said.starts_with(
+        stderr.starts_with(
             "error[C109 bad-patch-set-name]: `../x` is not the name of a directory in the patch \
              root\n"
         ),
-        "{said}"
+        "{stderr}"
     );
-    let said = fault(&project, &torch(&["--patchset", "rocm_2.7"])).stderr;
+    let stderr = fault(&project, &torch(&["--patchset", "rocm_2.7"])).stderr;
     assert!(
-        said.starts_with("error[C110 no-patch-set]: `patches` has no patch set `rocm_2.7`\n"),
-        "{said}"
+        stderr.starts_with("error[C110 no-patch-set]: `patches` has no patch set `rocm_2.7`\n"),
+        "{stderr}"
     );
 }
 
@@ -327,21 +327,21 @@ fn a_patch_set_is_found_by_ref_or_by_name_under_the_root_only() {
 #[test]
 fn a_preset_names_refs_projects_and_what_the_build_needs() {
     let project = Project::new();
-    let said = project
+    let output = project
         .run(&["source", "plan", "--preset", "rocm-2.7", "--format", "json"])
         .exits(0)
         .json();
     assert_eq!(
-        said["env"],
+        output["env"],
         serde_json::json!({"USE_FLASH_ATTENTION": "0", "USE_MEM_EFF_ATTENTION": "0"})
     );
-    assert_eq!(said["projects"][0]["ref"]["value"], "release/2.7");
+    assert_eq!(output["projects"][0]["ref"]["value"], "release/2.7");
     assert_eq!(
-        said["projects"][0]["origin"]["value"],
+        output["projects"][0]["origin"]["value"],
         "https://github.com/ROCm/pytorch.git"
     );
-    assert_eq!(said["projects"][0]["patchset"]["value"], "rocm_2.7");
-    assert_eq!(said["projects"].as_array().unwrap().len(), 4);
+    assert_eq!(output["projects"][0]["patchset"]["value"], "rocm_2.7");
+    assert_eq!(output["projects"].as_array().unwrap().len(), 4);
     let refs: Vec<String> = plan(&project, &["--preset", "default-2025"])
         .iter()
         .map(|one| {
@@ -353,22 +353,22 @@ fn a_preset_names_refs_projects_and_what_the_build_needs() {
         })
         .collect();
     assert_eq!(refs, ["torch v2.7.0", "audio v2.7.0", "vision v0.22.0"]);
-    let said = fault(&project, &["--preset", "rocm-2.31"]).stderr;
+    let output = fault(&project, &["--preset", "rocm-2.31"]).stderr;
     assert!(
-        said.starts_with("error[C106 unknown-source-preset]: there is no preset `rocm-2.31`; did you mean `rocm-2.1"),
-        "{said}"
+        output.starts_with("error[C106 unknown-source-preset]: there is no preset `rocm-2.31`; did you mean `rocm-2.1"),
+        "{output}"
     );
-    let said = fault(&project, &["--preset", "rocm-2.7", "--platform", "windows"]).stderr;
+    let output = fault(&project, &["--preset", "rocm-2.7", "--platform", "windows"]).stderr;
     assert!(
-        said.contains("preset `rocm-2.7` is not built on windows"),
-        "{said}"
+        output.contains("preset `rocm-2.7` is not built on windows"),
+        "{output}"
     );
-    let said = fault(&project, &["vison"]).stderr;
+    let output = fault(&project, &["vison"]).stderr;
     assert!(
-        said.starts_with(
+        output.starts_with(
             "error[C105 unknown-project]: there is no project `vison`; did you mean `vision`?\n"
         ),
-        "{said}"
+        "{output}"
     );
     project
         .run(&["source", "plan", "torch", "audio", "--ref", "main"])
@@ -397,11 +397,11 @@ fn with_aotriton() -> Project {
 #[test]
 fn the_pins_of_a_checkout_are_shown_with_their_lines() {
     let project = with_aotriton();
-    let said = project
+    let outcome = project
         .run(&["source", "pins", "torch", "--gfx", "gfx1151"])
         .exits(0);
-    assert_eq!(said.stderr, "");
-    insta::assert_snapshot!(said.stdout, @r"
+    assert_eq!(outcome.stderr, "");
+    insta::assert_snapshot!(outcome.stdout, @r"
     torch          2.9.0                                     torch/version.txt:1
     triton         76543210fedcba9876543210fedcba9876543210  torch/.ci/docker/ci_commit_pins/triton.txt:1
     triton-version 3.4.0                                     torch/.ci/docker/triton_version.txt:1
@@ -443,26 +443,26 @@ fn the_pins_of_a_checkout_are_shown_with_their_lines() {
 
 /// In doubt the command fails, unless nothing needs the commit or the default is asked for.
 #[test]
-fn a_pin_that_cannot_be_told_fails_unless_it_is_not_needed() {
+fn a_pin_that_cannot_be_determined_fails_unless_it_is_not_needed() {
     let merged = |project: Project| {
         let text = project.read(CMAKE);
         project.file(CMAKE, &format!("<<<<<<< HEAD\n{text}"))
     };
     let project = merged(with_aotriton());
     let pins = ["source", "pins", "torch"];
-    let said = project.run(&pins).exits(1).stderr;
-    insta::assert_snapshot!(said, @r"
+    let output = project.run(&pins).exits(1).stderr;
+    insta::assert_snapshot!(output, @r"
     error[C111 unknown-pin]: cannot determine the commit of aotriton: the file has conflict markers
     --> torch/cmake/External/aotriton.cmake:1
     help: set PYTORCH_AOTRITON_COMMIT, or use the default commit with `--default`
     ");
-    let said = project
+    let output = project
         .run(&[&pins[..], &["--default"]].concat())
         .exits(0)
         .stdout;
     assert!(
-        said.contains("1f9a37cdfbfce218fa0c07f5c0de40403019e168"),
-        "{said}"
+        output.contains("1f9a37cdfbfce218fa0c07f5c0de40403019e168"),
+        "{output}"
     );
     let installed = merged(with_aotriton()).env("AOTRITON_INSTALLED_PREFIX", "/opt/aotriton");
     assert!(
@@ -489,7 +489,7 @@ fn a_pin_that_cannot_be_told_fails_unless_it_is_not_needed() {
 
 /// A digest of zeros is no archive.
 #[test]
-fn an_archive_that_was_never_made_is_told() {
+fn an_archive_that_was_never_made_is_reported() {
     let project = with_aotriton();
     let pins = |rocm: &str, code: i32| {
         project
@@ -533,13 +533,13 @@ fn git(project: &Project, folder: &str, words: &[&str]) -> String {
     command
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("GIT_CONFIG_SYSTEM", "/dev/null");
-    let said = command.output().unwrap();
+    let outcome = command.output().unwrap();
     assert!(
-        said.status.success(),
+        outcome.status.success(),
         "{words:?}: {}",
-        String::from_utf8_lossy(&said.stderr)
+        String::from_utf8_lossy(&outcome.stderr)
     );
-    String::from_utf8(said.stdout).unwrap().trim().to_owned()
+    String::from_utf8(outcome.stdout).unwrap().trim().to_owned()
 }
 
 /// A commit of what lies in a folder of the project.
@@ -574,10 +574,13 @@ fn repository(project: &Project, folder: &str, origin: &str) -> String {
 fn a_copy_of_aotriton_is_found_and_judged_by_the_pin() {
     let library = "aotriton/build/install_dir/lib/libaotriton_v2.so";
     let copy = |project: &Project, more: &[&str]| {
-        let said = project
+        let outcome = project
             .run(&[&["source", "pins", "torch", "--format", "json"], more].concat())
             .exits(0);
-        (said.json()["aotriton"]["copy"]["name"].clone(), said.stderr)
+        (
+            outcome.json()["aotriton"]["copy"]["name"].clone(),
+            outcome.stderr,
+        )
     };
     let both = ["--aotriton", "aotriton", "--site-packages", "site"];
     let built = with_aotriton()
@@ -597,27 +600,27 @@ fn a_copy_of_aotriton_is_found_and_judged_by_the_pin() {
         .env("AOTRITON_INSTALLED_PREFIX", "/opt/aotriton");
     assert_eq!(copy(&named, &both), ("installed".into(), String::new()));
     let head = repository(&built, "aotriton", "https://example.org/aotriton");
-    let (name, said) = copy(&built, &both);
+    let (name, outcome) = copy(&built, &both);
     assert_eq!(name, "built");
     let expect =
         format!("warning[C112 other-commit]: `aotriton` is at {head}, but torch pins {COMMIT}\n");
-    assert!(said.starts_with(&expect), "{said}");
+    assert!(outcome.starts_with(&expect), "{outcome}");
     let same = built.env("PYTORCH_AOTRITON_COMMIT", head);
     assert_eq!(copy(&same, &both).1, "");
 }
 
 #[test]
-fn a_version_that_this_torch_was_not_released_with_is_told() {
+fn a_version_that_this_torch_was_not_released_with_is_reported() {
     let project = with_aotriton();
     let text = project.read(CMAKE).replace("0.11.1b", "0.9b");
-    let said = project
+    let stderr = project
         .file(CMAKE, &text)
         .run(&["source", "pins", "torch"])
         .exits(0)
         .stderr;
     assert!(
-        said.starts_with("warning[C114 unusual-version]: torch 2.9 pins aotriton 0.9b, but was released with 0.11b\n"),
-        "{said}"
+        stderr.starts_with("warning[C114 unusual-version]: torch 2.9 pins aotriton 0.9b, but was released with 0.11b\n"),
+        "{stderr}"
     );
 }
 
@@ -632,10 +635,10 @@ fn trees_are_locked_into_a_manifest_with_their_versions() {
     let torch = repository(&project, "pytorch", "https://example.org/pytorch");
     let triton = repository(&project, "triton", "https://example.org/triton");
     repository(&project, "pytorch_vision", "https://example.org/vision");
-    let said = project
+    let outcome = project
         .run(&["source", "lock", "--suffix", "+rocm7.2"])
         .exits(0);
-    let json = said.json();
+    let json = outcome.json();
     assert_eq!(json["schema_version"], 1);
     let expect = |repo: &str, commit: &str, version: &str| serde_json::json!({"repo": format!("https://example.org/{repo}"), "commit": commit, "branch": "main", "version": version});
     assert_eq!(
@@ -644,11 +647,11 @@ fn trees_are_locked_into_a_manifest_with_their_versions() {
     );
     assert_eq!(json["triton"], expect("triton", &triton, "3.4.0+rocm7.2"));
     assert!(
-        said.stderr.starts_with(
+        outcome.stderr.starts_with(
             "warning[C117 strange-companion]: vision is 0.27.0+rocm7.2, but this torch needs 0.28\n"
         ),
         "{}",
-        said.stderr
+        outcome.stderr
     );
     let out = [
         "source",
@@ -665,17 +668,17 @@ fn trees_are_locked_into_a_manifest_with_their_versions() {
         written.contains("\"branch\": \"release/2.13\"") && !written.contains("triton"),
         "{written}"
     );
-    let said = project.run(&["source", "lock", "audio"]).exits(1).stderr;
+    let stderr = project.run(&["source", "lock", "audio"]).exits(1).stderr;
     assert!(
-        said.starts_with(
+        stderr.starts_with(
             "error[C118 no-tree]: there is no git checkout of audio at `./pytorch_audio`\n"
         ),
-        "{said}"
+        "{stderr}"
     );
-    let said = Project::new().run(&["source", "lock"]).exits(1).stderr;
+    let stderr = Project::new().run(&["source", "lock"]).exits(1).stderr;
     assert!(
-        said.starts_with("error[C118 no-tree]: no source tree found in `.`\n"),
-        "{said}"
+        stderr.starts_with("error[C118 no-tree]: no source tree found in `.`\n"),
+        "{stderr}"
     );
 }
 
@@ -702,14 +705,14 @@ fn a_tree_is_locked_as_it_was_checked_out_or_not_at_all() {
         "patchset": "v2.9.0", "patches": [{"path": "pytorch/base/0001-x.patch", "sha256": "ab"}],
     });
     assert_eq!(json["pytorch"], expect);
-    let said = project
+    let stderr = project
         .file("pytorch/.rock/checkout.json", &state(OTHER))
         .run(&["source", "lock"])
         .exits(1)
         .stderr;
     assert!(
-        said.starts_with("error[C119 tree-moved]: `./pytorch` has changed since its checkout"),
-        "{said}"
+        stderr.starts_with("error[C119 tree-moved]: `./pytorch` has changed since its checkout"),
+        "{stderr}"
     );
 }
 
@@ -773,8 +776,8 @@ fn what_is_built_together_is_locked_without_a_tree() {
         "--suffix",
         "+rocm7.2",
     ];
-    let said = project.run(&lock).exits(1).stderr;
-    assert!(said.contains("has no row for `apex`"), "{said}");
+    let errors = project.run(&lock).exits(1).stderr;
+    assert!(errors.contains("has no row for `apex`"), "{errors}");
     let some = project
         .run(&[&lock[..], &["torch", "audio"]].concat())
         .exits(0)
@@ -807,11 +810,11 @@ fn what_is_built_together_is_locked_without_a_tree() {
         json["pytorch"]["repo"],
         "https://github.com/ROCm/pytorch.git"
     );
-    let told = project
+    let stderr = project
         .run(&[&lock[..], &["torch", "--pytorch-git-ref", "gone"]].concat())
         .exits(1)
         .stderr;
-    assert!(told.contains("has no `gone`"), "{told}");
+    assert!(stderr.contains("has no `gone`"), "{stderr}");
     assert_eq!(
         std::fs::read_dir(project.root()).unwrap().count(),
         1,
@@ -864,15 +867,15 @@ fn a_manifest_is_checked_out_at_its_commits() {
         "--checkout-root",
         "two",
     ];
-    let said = project
+    let stdout = project
         .run(&[&checkout[..], &["--expected-pytorch-git-ref", "main"]].concat())
         .exits(0)
         .stdout;
-    let lines: Vec<&str> = said
+    let lines: Vec<&str> = stdout
         .lines()
         .map(|line| line.split(' ').nth(2).unwrap())
         .collect();
-    assert_eq!(lines, ["torch", "triton"], "{said}");
+    assert_eq!(lines, ["torch", "triton"], "{stdout}");
     assert_eq!(commits(&project, "two"), commits(&project, "one"));
     let some = [
         "source",
@@ -892,7 +895,7 @@ fn a_manifest_is_checked_out_at_its_commits() {
 #[test]
 fn a_manifest_that_does_not_fit_is_refused() {
     let project = locked();
-    let said = |more: &[&str]| {
+    let output_of = |more: &[&str]| {
         let all = [
             &[
                 "source",
@@ -915,15 +918,15 @@ fn a_manifest_that_does_not_fit_is_refused() {
             .to_owned()
     };
     assert_eq!(
-        said(&["--expected-pytorch-git-ref", "release/2.9"]),
+        output_of(&["--expected-pytorch-git-ref", "release/2.9"]),
         "error[C116 other-torch]: `m.json` has torch of `main`, but `release/2.9` was expected"
     );
     assert_eq!(
-        said(&["--projects", "torch;nothing"]),
+        output_of(&["--projects", "torch;nothing"]),
         "error[C105 unknown-project]: there is no project `nothing`"
     );
     assert_eq!(
-        said(&["--projects", "audio"]),
+        output_of(&["--projects", "audio"]),
         "error[C115 bad-source-manifest]: `m.json` has no `pytorch_audio`"
     );
     let text = project.read("m.json");
@@ -933,7 +936,7 @@ fn a_manifest_that_does_not_fit_is_refused() {
     )
     .unwrap();
     assert_eq!(
-        said(&[]),
+        output_of(&[]),
         "error[C115 bad-source-manifest]: `schema_version` is 2, and 1 is known"
     );
     let patched = text.replacen(
@@ -943,7 +946,7 @@ fn a_manifest_that_does_not_fit_is_refused() {
     );
     std::fs::write(project.path("m.json"), patched).unwrap();
     assert_eq!(
-        said(&[]),
+        output_of(&[]),
         "error[C120 other-patches]: the patches of torch differ from those in the manifest"
     );
     assert!(!project.has("two"));
@@ -999,10 +1002,10 @@ fn the_size_of_manifests_and_pins_has_a_limit() {
     let pins = |project: &Project| project.run(&["source", "pins", "torch"]).exits(1);
     assert!(pins(&project).stdout.contains(OTHER));
     padded(&project, pin, (4 << 20) + 1);
-    let said = pins(&project).stderr;
+    let stderr = pins(&project).stderr;
     assert!(
-        said.contains("triton.txt`: it is larger than 4194304 bytes\n"),
-        "{said}"
+        stderr.contains("triton.txt`: it is larger than 4194304 bytes\n"),
+        "{stderr}"
     );
 }
 
@@ -1024,7 +1027,7 @@ fn a_manifest_is_read_from_an_address() {
             "triton",
         ])
         .exits(0);
-    assert_eq!(served.asked(), ["/m.json"]);
+    assert_eq!(served.requests(), ["/m.json"]);
     assert_eq!(commits(&project, "two")[1], commits(&project, "one")[1]);
     let missing = [
         "source",

@@ -56,11 +56,11 @@ impl Place {
             project.path(site).join("torch/lib").join(LIBRARY),
         )
         .unwrap();
-        let said = project
+        let stdout = project
             .run(&["render", "recipe", "m.yaml", "--engine", "local"])
             .exits(0)
             .stdout;
-        let whole: serde_json::Value = serde_yaml::from_str(&said.replace("[ROOT]", "")).unwrap();
+        let whole: serde_json::Value = serde_yaml::from_str(&stdout.replace("[ROOT]", "")).unwrap();
         let steps = whole["steps"].as_array().unwrap();
         let place = steps.iter().find(|step| step["stage"] == "place").unwrap();
         let mut argv: Vec<String> = place["argv"]
@@ -153,7 +153,7 @@ const PLACED: [&str; 7] = [
 #[test]
 fn a_tree_takes_the_place_of_the_one_before_and_says_what_it_placed() {
     let place = Place::new();
-    let said = place.place();
+    let output = place.place();
     assert_eq!(place.state(), PLACED);
     let expected = "\
 pyaotriton.cpython-312-x86_64-linux-gnu.so
@@ -163,7 +163,7 @@ torch/lib/libaotriton_v2.so.0.12.0: removed
 torch/lib/libaotriton_v2.so.0.13.0
 torch/lib/pyaotriton.cpython-312-x86_64-linux-gnu.so
 ";
-    assert!(said.starts_with(expected), "{said}");
+    assert!(output.starts_with(expected), "{output}");
     place.place();
     assert_eq!(place.state(), PLACED, "a second run ends with the same");
 }
@@ -179,12 +179,12 @@ fn an_environment_without_torch_and_a_tree_with_two_libraries_are_refused() {
         "old",
     )
     .unwrap();
-    let told = place.fails();
+    let output = place.fails();
     assert!(
-        told.contains(
+        output.contains(
             "install_dir/lib/libaotriton_v2.so.*: one is expected, there are install_dir/lib/libaotriton_v2.so.0.12.0, "
         ),
-        "{told}"
+        "{output}"
     );
     std::fs::remove_file(place.project.path(&lib).join("libaotriton_v2.so.0.12.0")).unwrap();
     std::fs::remove_file(
@@ -231,14 +231,14 @@ fn a_disk_that_refuses_leaves_the_environment_as_it_was() {
             break;
         }
         refused += 1;
-        let told = String::from_utf8(output.stderr).unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
         let state = place.state();
-        if told.contains("nothing is changed") {
-            assert_eq!(state, before, "{number}: {told}");
+        if stderr.contains("nothing is changed") {
+            assert_eq!(state, before, "{number}: {stderr}");
         } else {
             assert!(
-                told.contains("what was begun is finished when it is run again"),
-                "{number}: {told}"
+                stderr.contains("what was begun is finished when it is run again"),
+                "{number}: {stderr}"
             );
             place.place();
             assert_eq!(place.state(), PLACED, "{number}");
@@ -268,7 +268,7 @@ fn a_killed_run_is_finished_by_the_next() {
 fn a_dry_run_shows_what_would_be_placed_where() {
     let place = Place::new();
     let before = place.state();
-    let said = place
+    let stdout = place
         .project
         .run(&[
             "build",
@@ -279,13 +279,13 @@ fn a_dry_run_shows_what_would_be_placed_where() {
         ])
         .exits(0)
         .stdout;
-    let told = &said[said.find(" place\n").unwrap()..];
+    let output = &stdout[stdout.find(" place\n").unwrap()..];
     for word in [
         "site torch/__init__.py",
         "'install_dir/lib/pyaotriton*.so' some",
         "install_dir/lib/aotriton.images",
     ] {
-        assert!(told.contains(word), "{word}: {told}");
+        assert!(output.contains(word), "{word}: {output}");
     }
     assert_eq!(place.state(), before);
 }

@@ -184,10 +184,10 @@ fn a_disabled_file_yields_no_jobs_and_an_output_that_says_so() {
 }
 
 #[test]
-fn an_empty_plan_is_told_of_and_fails_only_when_asked_to() {
+fn an_empty_plan_is_reported_and_fails_only_on_request() {
     let project = Project::new().file("m.yaml", &format!("{SEED}enabled: false\n"));
-    let told = project.run(&["plan", "m.yaml"]).exits(0).stderr;
-    assert!(told.contains("warning[P014 empty-plan]"), "{told}");
+    let stderr = project.run(&["plan", "m.yaml"]).exits(0).stderr;
+    assert!(stderr.contains("warning[P014 empty-plan]"), "{stderr}");
     let failed = project
         .run(&["plan", "m.yaml", "--fail-empty"])
         .exits(1)
@@ -307,7 +307,7 @@ fn pairs_that_nobody_imported_are_one_note_a_version() {
     let notes: Vec<&str> = planned
         .stderr
         .split("\n\n")
-        .filter(|said| said.contains("P079"))
+        .filter(|text| text.contains("P079"))
         .collect();
     assert_eq!(notes.len(), 2, "{}", planned.stderr);
     insta::assert_snapshot!(notes[1], @r#"
@@ -411,18 +411,18 @@ fn a_cell_without_any_target_left_fails_the_plan() {
     let text = matrix(
         "gfx: [gfx1030]\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n",
     );
-    let told = Project::new()
+    let stderr = Project::new()
         .file("m.yaml", &text)
         .run(&["plan", "m.yaml"])
         .exits(1)
         .stderr;
     assert!(
-        told.starts_with("error[P010 no-gfx-left]: no gfx target is left"),
-        "{told}"
+        stderr.starts_with("error[P010 no-gfx-left]: no gfx target is left"),
+        "{stderr}"
     );
     assert!(
-        told.contains("gfx1030: flash-attn 2.8.3 (ck) only builds for gfx90a, gfx942, gfx950"),
-        "{told}"
+        stderr.contains("gfx1030: flash-attn 2.8.3 (ck) only builds for gfx90a, gfx942, gfx950"),
+        "{stderr}"
     );
 }
 
@@ -433,18 +433,18 @@ fn a_row_or_an_include_without_any_target_left_fails_the_plan() {
     let axes = "gfx: [gfx942]\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.1\"]\n";
     let include = format!("{axes}include:\n  - {{axes: {{{cell}}}, set: {{gfx: [gfx1030]}}}}\n");
     for text in [rows, include] {
-        let told = Project::new()
+        let stderr = Project::new()
             .file("m.yaml", &matrix(&text))
             .run(&["check", "m.yaml"])
             .exits(1)
             .stderr;
         assert!(
-            told.starts_with("error[P010 no-gfx-left]: no gfx target is left (gfx1030: "),
-            "{told}"
+            stderr.starts_with("error[P010 no-gfx-left]: no gfx target is left (gfx1030: "),
+            "{stderr}"
         );
         assert!(
-            told.contains("^^^^^^^^^ for the backend `ck`"),
-            "the caret is under `[gfx1030]`\n{told}"
+            stderr.contains("^^^^^^^^^ for the backend `ck`"),
+            "the caret is under `[gfx1030]`\n{stderr}"
         );
     }
     let saved = "gfx: [gfx1030]\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.1\"]\n";
@@ -492,21 +492,21 @@ fn jobs_with_one_wheel_name_fail_with_both_named() {
 }
 
 #[test]
-fn two_readings_of_compact_digits_are_dotted_by_auto_and_refused_when_asked_for() {
+fn two_readings_of_compact_digits_are_dotted_by_auto_and_refused_on_request() {
     let axes = "unknown: lenient\ntorch-from: host\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.14.0\"]\n  rocm: [\"7.14\", \"7.1.4\"]\nrocm-precision: patch\n";
     let plan = plan(&matrix(axes));
     assert_eq!(
         texts(&plan, "label"),
         ["rocm7.14torch2.14", "rocm7.1.4torch2.14"]
     );
-    let told = Project::new()
+    let stderr = Project::new()
         .file("m.yaml", &format!("{}label-style: compact\n", matrix(axes)))
         .run(&["plan", "m.yaml"])
         .exits(1)
         .stderr;
     assert!(
-        told.contains("error[P013 ambiguous-label]: the compact label `rocm714`"),
-        "{told}"
+        stderr.contains("error[P013 ambiguous-label]: the compact label `rocm714`"),
+        "{stderr}"
     );
 }
 
@@ -569,7 +569,7 @@ fn an_unquoted_version_keeps_its_zero() {
 }
 
 #[test]
-fn free_threaded_pythons_are_built_only_where_asked_for_and_listed() {
+fn free_threaded_pythons_are_built_only_on_request_and_listed() {
     let text = |more: &str| {
         matrix(&format!(
             "{more}axes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.13\", \"3.13t\"]\n  torch: [\"2.8.0\", \"2.12.0\"]\n  rocm: [\"6.4\", \"7.2\"]\n"
@@ -831,13 +831,13 @@ fn a_matrix_may_be_kept_smaller_than_github_asks() {
 }
 
 #[test]
-fn legs_are_told_of_before_they_lose_what_a_workflow_may_read() {
-    let told = |jobs: usize| {
+fn legs_that_would_lose_what_a_workflow_may_read_are_reported_before() {
+    let output_of = |jobs: usize| {
         many(jobs)
             .run(&["plan", "m.yaml", "--recipes", "r", "--github-output"])
             .exits(0)
     };
-    let (none, half, slim) = (told(500), told(1000), told(2000));
+    let (none, half, slim) = (output_of(500), output_of(1000), output_of(2000));
     let whole = |stdout: &str| stdout.contains("slim=false\n") && stdout.contains("\"wheel\":");
     assert!(
         !none.stderr.contains("P022") && whole(&none.stdout),
@@ -869,13 +869,13 @@ fn legs_are_told_of_before_they_lose_what_a_workflow_may_read() {
     );
     assert!(slim.stdout.contains("slim=true\n") && !slim.stdout.contains("\"wheel\":"));
     let annotated = many(2000).env("GITHUB_ACTIONS", "true");
-    let told = annotated
+    let stderr = annotated
         .run(&["plan", "m.yaml", "--recipes", "r", "--github-output"])
         .exits(0)
         .stderr;
     assert!(
-        told.contains("::warning title=P022 output-too-large::complete legs take "),
-        "{told}"
+        stderr.contains("::warning title=P022 output-too-large::complete legs take "),
+        "{stderr}"
     );
 }
 
@@ -906,15 +906,15 @@ fn five_thousand_jobs_still_make_valid_outputs_and_too_many_say_why_not() {
             .iter()
             .all(|shard| shard["count"].as_u64().unwrap() <= 256)
     );
-    let told = project
+    let outcome = project
         .run(&["plan", "m.yaml", "--recipes", "r", "--github-output"])
         .exits(0);
     assert!(
-        told.stderr.contains("so some keys are dropped"),
+        outcome.stderr.contains("so some keys are dropped"),
         "{}",
-        told.stderr
+        outcome.stderr
     );
-    let outputs: std::collections::BTreeMap<&str, &str> = told
+    let outputs: std::collections::BTreeMap<&str, &str> = outcome
         .stdout
         .lines()
         .map(|line| line.split_once('=').unwrap())
@@ -947,15 +947,15 @@ fn five_thousand_jobs_still_make_valid_outputs_and_too_many_say_why_not() {
         ids,
         texts(&plan, "id").into_iter().map(str::to_owned).collect()
     );
-    let told = project
+    let outcome = project
         .run(&["plan", "more.yaml", "--recipes", "r", "--github-output"])
         .exits(1);
     assert!(
-        told.stderr.contains("error[P022 output-too-large]"),
+        outcome.stderr.contains("error[P022 output-too-large]"),
         "{}",
-        told.stderr
+        outcome.stderr
     );
-    assert!(told.stdout.is_empty(), "nothing half written");
+    assert!(outcome.stdout.is_empty(), "nothing half written");
 }
 
 #[test]
@@ -1049,15 +1049,15 @@ fn an_unknown_rocm_is_unknown_and_not_illegal() {
 #[test]
 fn a_version_that_only_a_branch_says_of_itself_is_no_release() {
     let axes = "axes:\n  flash-attn: [\"2.8.4\"]\n  python: [\"3.12\"]\n  torch: [\"2.14.0\"]\n  rocm: [\"7.2\"]\n";
-    let told = Project::new()
+    let stderr = Project::new()
         .file("m.yaml", &matrix(axes))
         .run(&["plan", "m.yaml"])
         .exits(0)
         .stderr;
     assert!(
-        told.contains("the compatibility data does not cover flash-attn 2.8.4")
-            && !told.contains("and 2.8.4"),
-        "{told}"
+        stderr.contains("the compatibility data does not cover flash-attn 2.8.4")
+            && !stderr.contains("and 2.8.4"),
+        "{stderr}"
     );
 }
 
@@ -1130,8 +1130,8 @@ fn a_saved_plan_shows_what_an_edit_changes() {
 #[test]
 fn several_files_make_one_plan_and_collide_across_files() {
     let project = Project::new().file("a.yaml", SEED).file("b.yaml", SEED);
-    let told = project.run(&["plan", "a.yaml", "b.yaml"]).exits(1).stderr;
-    assert!(told.contains("error[P012 colliding-wheels]"), "{told}");
+    let stderr = project.run(&["plan", "a.yaml", "b.yaml"]).exits(1).stderr;
+    assert!(stderr.contains("error[P012 colliding-wheels]"), "{stderr}");
     let other = SEED
         .replace("\"2.5.1\", \"2.6.0\"", "\"2.7.1\"")
         .replace("\"6.1\", \"6.2\"", "\"6.3\"");
@@ -1151,14 +1151,14 @@ fn several_files_make_one_plan_and_collide_across_files() {
 #[test]
 fn a_value_that_no_job_has_is_warned_of() {
     let text = SEED.replace("\"6.1\", \"6.2\"", "\"6.1\", \"6.4\"");
-    let told = Project::new()
+    let stderr = Project::new()
         .file("m.yaml", &text)
         .run(&["plan", "m.yaml"])
         .exits(0)
         .stderr;
     assert!(
-        told.contains("warning[P025 value-without-job]: no job has rocm 6.4"),
-        "{told}"
+        stderr.contains("warning[P025 value-without-job]: no job has rocm 6.4"),
+        "{stderr}"
     );
 }
 
@@ -1170,12 +1170,15 @@ fn host_targets_are_an_error_on_a_machine_without_a_gpu() {
     let text = matrix(
         "gfx: [host]\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n",
     );
-    let told = Project::new()
+    let stderr = Project::new()
         .file("m.yaml", &text)
         .run(&["plan", "m.yaml"])
         .exits(1)
         .stderr;
-    assert!(told.starts_with("error[P027 host-without-gpu]"), "{told}");
+    assert!(
+        stderr.starts_with("error[P027 host-without-gpu]"),
+        "{stderr}"
+    );
 }
 
 #[test]
@@ -1242,7 +1245,7 @@ fn an_include_brings_back_the_cell_that_an_exclude_takes_away() {
 #[test]
 fn an_include_says_why_its_cell_is_not_added() {
     let axes = "axes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.1\", \"6.2\"]\n";
-    let told = |include: &str, more: &str| {
+    let stderr_of = |include: &str, more: &str| {
         let text = matrix(&format!("{axes}{more}include:\n  - {include}\n"));
         Project::new()
             .file("m.yaml", &text)
@@ -1250,7 +1253,7 @@ fn an_include_says_why_its_cell_is_not_added() {
             .exits(0)
             .stderr
     };
-    let illegal = told(
+    let illegal = stderr_of(
         "{axes: {flash-attn: \"2.8.3\", python: \"3.8\", torch: \"2.5.1\", rocm: \"6.1\"}}",
         "",
     );
@@ -1260,7 +1263,7 @@ fn an_include_says_why_its_cell_is_not_added() {
         illegal.starts_with(first) && illegal.contains("--> m.yaml:10:12\n"),
         "{illegal}"
     );
-    let partial = told(
+    let partial = stderr_of(
         "{axes: {rocm: \"6.1\"}, set: {gpu: none}}",
         "exclude: [{rocm: \"6.1\"}]\n",
     );
@@ -1271,7 +1274,7 @@ fn an_include_says_why_its_cell_is_not_added() {
     );
     let row =
         "rows: [{flash-attn: \"2.8.3\", python: \"3.11\", torch: \"2.5.1\", rocm: \"6.2.4\"}]\n";
-    let changed = told("{axes: {torch: \"2.5.1\"}, set: {gpu: none}}", row);
+    let changed = stderr_of("{axes: {torch: \"2.5.1\"}, set: {gpu: none}}", row);
     assert!(!changed.contains("P032"), "{changed}");
 }
 
@@ -1285,18 +1288,18 @@ fn ten_thousand_rows_are_compared_at_once() {
     }
     text += "  - {flash-attn: \"2.8.7\", python: \"3.12\", torch: \"2.5\", rocm: \"6.1\"}\n";
     text += "  - {flash-attn: \"2.8.7\", python: \"3.12\", torch: \"2.5.1\", rocm: \"6.1\", gpu: none}\n";
-    let told = Project::new()
+    let stderr = Project::new()
         .file("m.yaml", &text)
         .run(&["check", "m.yaml"])
         .exits(1)
         .stderr;
     assert!(
-        told.contains(
+        stderr.contains(
             "error[M052 cell-twice]: two rows name the same cell but set `gpu` differently\n"
         ),
-        "{told}"
+        "{stderr}"
     );
-    assert_eq!(told.matches("[M052").count(), 1);
+    assert_eq!(stderr.matches("[M052").count(), 1);
 }
 
 /// `--gfx` replaces the targets, whether they are a key or an axis of the file.

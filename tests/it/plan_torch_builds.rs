@@ -65,12 +65,12 @@ fn a_wheel_of_a_recipe_has_the_name_of_a_project_and_three_tags() {
         "{distribution: 'a b', tag: py3-none}",
     );
     let project = project(ONE).file("recipes/torch-build.yaml", &recipe);
-    let told = project
+    let stderr = project
         .run(&["--recipes", "recipes", "plan", "m.yaml"])
         .exits(1)
         .stderr;
-    assert!(told.contains("error[B001 bad-recipe]: `a b`"), "{told}");
-    assert!(told.contains("`py3-none` is not a wheel tag"), "{told}");
+    assert!(stderr.contains("error[B001 bad-recipe]: `a b`"), "{stderr}");
+    assert!(stderr.contains("`py3-none` is not a wheel tag"), "{stderr}");
 }
 
 #[test]
@@ -112,16 +112,16 @@ fn a_job_expects_the_wheels_whose_condition_holds() {
 }
 
 #[test]
-fn a_condition_that_names_nothing_known_is_told_with_what_there_is() {
+fn a_condition_that_names_nothing_known_is_reported_with_what_there_is() {
     let recipe = RECIPE.replace("vars.apex ==", "vars.apx ==");
     let project = project(ONE).file("recipes/torch-build.yaml", &recipe);
-    let told = project
+    let stderr = project
         .run(&["--recipes", "recipes", "plan", "m.yaml"])
         .exits(1)
         .stderr;
     assert!(
-        told.contains("of the wheel `apex`") && told.contains("`vars`, `platform`, `backend`"),
-        "{told}"
+        stderr.contains("of the wheel `apex`") && stderr.contains("`vars`, `platform`, `backend`"),
+        "{stderr}"
     );
 }
 
@@ -164,12 +164,12 @@ fn planned(wheels: &[&str]) -> Project {
 fn a_release_is_whole_with_every_wheel_of_every_job() {
     let publish = ["publish", "--to", "release", "--plan", "plan.json", "dist"];
     let _ = planned(&BUILT).run(&publish).exits(0);
-    let told = planned(&BUILT[..7]).run(&publish).exits(1).stderr;
+    let stderr = planned(&BUILT[..7]).run(&publish).exits(1).stderr;
     assert!(
-        told.contains(
+        stderr.contains(
             "there is 1 wheel for apex * for cp312-cp312 on linux_x86_64, but 2 are planned"
         ),
-        "{told}"
+        "{stderr}"
     );
     let project = planned(&BUILT[..7]);
     let _ = project
@@ -232,7 +232,7 @@ fn jobs_are_left_out_once_all_their_wheels_are_published() {
 #[test]
 fn a_wheel_that_several_jobs_expect_names_none_of_them() {
     let name = "torch-*-cp312-cp312-linux_x86_64.whl";
-    let told = planned(&[])
+    let stderr = planned(&[])
         .run(&[
             "--recipes",
             "recipes",
@@ -243,7 +243,10 @@ fn a_wheel_that_several_jobs_expect_names_none_of_them() {
         ])
         .exits(2)
         .stderr;
-    assert!(told.contains(&format!("2 jobs build `{name}`")), "{told}");
+    assert!(
+        stderr.contains(&format!("2 jobs build `{name}`")),
+        "{stderr}"
+    );
 }
 
 #[test]
@@ -257,10 +260,10 @@ fn a_build_delivers_each_of_its_wheels_and_none_where_one_is_missing() {
         )
     };
     let short = toy();
-    let (_, told) = short.build(1, &[]);
+    let (_, text) = short.build(1, &[]);
     assert!(
-        told.contains("the build produced 1 wheels for") && told.contains("not 2"),
-        "{told}"
+        text.contains("the build produced 1 wheels for") && text.contains("not 2"),
+        "{text}"
     );
     assert!(!short.path("dist").join(crate::support::toy::WHEEL).exists());
     let whole = toy();
@@ -275,8 +278,8 @@ fn a_build_delivers_each_of_its_wheels_and_none_where_one_is_missing() {
     assert_eq!(whole.record()["wheels"].as_array().unwrap().len(), 2);
     let other = toy();
     other.write(&format!("wheels/{extra}"), &Wheel::named(extra).bytes());
-    let (_, told) = other.build(1, &[]);
-    assert!(told.contains("the label is ``, not `rocm62`"), "{told}");
+    let (_, text) = other.build(1, &[]);
+    assert!(text.contains("the label is ``, not `rocm62`"), "{text}");
 }
 
 /// Runs `plan` with further arguments, which must end well, and gives the plan.
@@ -341,22 +344,22 @@ fn a_release_type_gives_the_axes_that_are_not_listed() {
         "--release-type",
         "nightli",
     ];
-    let told = project("").run(&arguments).exits(2).stderr;
+    let stderr = project("").run(&arguments).exits(2).stderr;
     assert!(
-        told.contains("unknown release type `nightli`; did you mean `nightly`?"),
-        "{told}"
+        stderr.contains("unknown release type `nightli`; did you mean `nightly`?"),
+        "{stderr}"
     );
 }
 
 /// What is wrong with a value of the command line is told of its argument.
 #[test]
-fn a_bad_value_of_the_command_line_is_told_of_the_argument() {
+fn a_bad_value_of_the_command_line_is_reported_the_argument() {
     let lines = "release-type: nightly\naxes: {python: [\"3.12\"]}\ngfx: [gfx942]\ntest: {families: auto}\n";
-    let told = |argument: &str, value: &str| {
+    let stderr_of = |argument: &str, value: &str| {
         let arguments = ["--recipes", "recipes", "plan", "m.yaml", argument, value];
         project(lines).run(&arguments).exits(2).stderr
     };
-    for (argument, value, said, place) in [
+    for (argument, value, text, place) in [
         (
             "--release-type",
             "foo",
@@ -378,17 +381,17 @@ fn a_bad_value_of_the_command_line_is_told_of_the_argument() {
         ),
         ("--gfx", "gfx94", "error[M037 bad-gfx]", "--gfx"),
     ] {
-        let told = told(argument, value);
+        let output = stderr_of(argument, value);
         assert!(
-            told.contains(said) && told.contains(&format!("\n--> argument `{place}`\n")),
-            "{told}"
+            output.contains(text) && output.contains(&format!("\n--> argument `{place}`\n")),
+            "{output}"
         );
-        assert!(!told.contains("m.yaml"), "{told}");
+        assert!(!output.contains("m.yaml"), "{output}");
     }
-    let told = told("--axis", "foo=1");
+    let output = stderr_of("--axis", "foo=1");
     assert!(
-        told.contains(", torch, ") && !told.contains("max-jobs"),
-        "axes, and not every variable: {told}"
+        output.contains(", torch, ") && !output.contains("max-jobs"),
+        "axes, and not every variable: {output}"
     );
 }
 
@@ -418,10 +421,10 @@ fn values_of_the_command_line_take_the_place_of_those_of_the_file() {
         "--gfx",
         "gfx94X-dcgpu,gfx1201,gfx94X-dcgpv",
     ];
-    let told = project(TWO).run(&arguments).exits(2).stderr;
+    let stderr = project(TWO).run(&arguments).exits(2).stderr;
     assert!(
-        told.contains("error[M037 bad-gfx]: `gfx94X-dcgpv` is not a gfx target"),
-        "{told}"
+        stderr.contains("error[M037 bad-gfx]: `gfx94X-dcgpv` is not a gfx target"),
+        "{stderr}"
     );
 }
 
@@ -502,10 +505,10 @@ fn families_stand_for_their_targets_and_unknown_ones_list_those_that_are_known()
     assert_eq!(expand(&["7900 XTX,gfx942"], 0).stdout, "gfx1100,gfx942\n");
     let extras = expand(&["gfx94X-dcgpu;gfx1151", "--as", "device-extras"], 0).stdout;
     assert_eq!(extras, "device-gfx942,device-gfx1151\n");
-    let told = expand(&["gfx94X-dgpu"], 2).stderr;
+    let stderr = expand(&["gfx94X-dgpu"], 2).stderr;
     assert!(
-        told.contains("did you mean `gfx94X-dcgpu`?") && told.contains("igpu-all, dcgpu-all"),
-        "{told}"
+        stderr.contains("did you mean `gfx94X-dcgpu`?") && stderr.contains("igpu-all, dcgpu-all"),
+        "{stderr}"
     );
     let plan = plan(&format!("{ONE}gfx: [gfx94X-dcgpu, gfx120X-all]\n"));
     assert_eq!(
@@ -576,17 +579,17 @@ fn wheels_are_tested_on_the_runners_of_the_families_that_the_facts_know() {
         note.contains("note: no runner is known for gfx906, so nothing is tested there"),
         "{note}"
     );
-    let told = shown("test: {families: [gfx1151, none]}\n").exits(1).stderr;
+    let stderr = shown("test: {families: [gfx1151, none]}\n").exits(1).stderr;
     assert!(
-        told.contains("`none` cannot be combined with other families"),
-        "{told}"
+        stderr.contains("`none` cannot be combined with other families"),
+        "{stderr}"
     );
-    let told = shown("test: {families: auto, runner: mi300x}\n")
+    let stderr = shown("test: {families: auto, runner: mi300x}\n")
         .exits(1)
         .stderr;
     assert!(
-        told.contains("`families` and `runner` both set where"),
-        "{told}"
+        stderr.contains("`families` and `runner` both set where"),
+        "{stderr}"
     );
     // On Windows the newest Python is not tested with a nightly.
     let lines =
@@ -618,20 +621,20 @@ fn more_jobs_than_one_matrix_takes_make_several_or_end_with_their_number() {
         "--most-matrices",
         "1",
     ];
-    let told = project(&four_hundred())
+    let stderr = project(&four_hundred())
         .env("GITHUB_OUTPUT", "outputs")
         .run(&one)
         .exits(1)
         .stderr;
     assert!(
-        told.contains("the plan has 2 matrices with 400 jobs, and the workflow has jobs for 1"),
-        "{told}"
+        stderr.contains("the plan has 2 matrices with 400 jobs, and the workflow has jobs for 1"),
+        "{stderr}"
     );
     let tested = format!(
         "{}test: {{families: gfx94X-dcgpu;gfx950-dcgpu}}\n",
         four_hundred()
     );
-    let told = project(&tested)
+    let stderr = project(&tested)
         .run(&[
             "--recipes",
             "recipes",
@@ -643,8 +646,9 @@ fn more_jobs_than_one_matrix_takes_make_several_or_end_with_their_number() {
         .exits(1)
         .stderr;
     assert!(
-        told.contains("one matrix has 512 test jobs, but GitHub runs at most 256 jobs of a matrix"),
-        "{told}"
+        stderr
+            .contains("one matrix has 512 test jobs, but GitHub runs at most 256 jobs of a matrix"),
+        "{stderr}"
     );
 }
 
@@ -676,13 +680,13 @@ fn an_index_is_a_layout_below_a_base_or_an_address() {
     );
     let multi =
         format!("gfx: [gfx94X-dcgpu, gfx1151]\nindexes: {{rocm: whl-multi-arch, {base}}}\n");
-    let told = shown(&multi, 0);
+    let output = shown(&multi, 0);
     let expected = "install https://rocm.example.org/whl-multi-arch/ device-gfx942,device-gfx1151 'gfx94X-dcgpu;gfx1151'";
-    assert!(told.contains(expected), "{told}");
-    let told = shown(&multi.replace("whl-multi-arch", "v2"), 1);
+    assert!(output.contains(expected), "{output}");
+    let output = shown(&multi.replace("whl-multi-arch", "v2"), 1);
     assert!(
-        told.contains("is the index of one family, but the job"),
-        "{told}"
+        output.contains("is the index of one family, but the job"),
+        "{output}"
     );
     let public = "gfx: [gfx110X-dgpu]\nindexes: {rocm: v2}\n";
     assert!(
@@ -694,10 +698,10 @@ fn an_index_is_a_layout_below_a_base_or_an_address() {
     let stable = "install https://stable.repo.amd.com/rocm/whl-next/ device-gfx942 gfx942";
     assert!(shown(next, 0).contains(stable), "{}", shown(next, 0));
     let of_stream = format!("release-type: prerelease\n{next}");
-    let told = shown(&of_stream, 0);
+    let output = shown(&of_stream, 0);
     assert!(
-        told.contains("install https://rc.repo.amd.com/rocm/whl-next/ device-gfx942"),
-        "{told}"
+        output.contains("install https://rc.repo.amd.com/rocm/whl-next/ device-gfx942"),
+        "{output}"
     );
     let both =
         "indexes: {rocm: \"https://a.example.org\", find-links: \"https://b.example.org\"}\n";

@@ -77,8 +77,8 @@ fn wheels_for_android_stay_as_they_are() {
     let done = project
         .run(&["wheel", "repair", &name, "-w", "out", "--no-host-libs"])
         .exits(0);
-    let said = "is for Android, which is not audited: its tags and dependencies are kept";
-    assert!(done.stderr.contains(said), "{}", done.stderr);
+    let output = "is for Android, which is not audited: its tags and dependencies are kept";
+    assert!(done.stderr.contains(output), "{}", done.stderr);
     let read = |path: &str| std::fs::read(project.path(path)).unwrap();
     assert!(
         read(&name) == read(&format!("out/{name}")),
@@ -148,14 +148,14 @@ fn each_wrong_platform_tag_of_a_glibc_library_is_found() {
         "linux_x86_64",
     ];
     let found = tags.map(|tag| {
-        let said = run(
+        let text = run(
             "check",
             &format!("cp312-cp312-{tag}"),
             "demo/_demo.so",
             &of_glibc(),
             &[],
         );
-        let errors: Vec<&str> = said
+        let errors: Vec<&str> = text
             .lines()
             .filter(|line| line.starts_with("error["))
             .collect();
@@ -255,7 +255,7 @@ fn a_class_file_is_no_library_of_macos() {
             .executable("demo/_demo.so", of_glibc().build())
             .file("demo/file", file);
         let project = Project::new().bytes(name, &wheel.bytes());
-        project.said(&["wheel", "check", name, "--no-host-libs"])
+        project.stderr_of(&["wheel", "check", name, "--no-host-libs"])
     };
     appears("R101", &found(61), &found(2));
 }
@@ -322,7 +322,7 @@ fn a_module_is_for_the_libc_that_its_needs_name() {
     let bare = Library::extension("_demo").undefined("PyLong_FromLong");
     let verdict = |python: &str, library: &Library| {
         let member = format!("_demo.cpython-{python}-x86_64-linux-gnu.so");
-        let said = run(
+        let text = run(
             "show",
             &format!("cp{python}-cp{python}-linux_x86_64"),
             &member,
@@ -330,7 +330,7 @@ fn a_module_is_for_the_libc_that_its_needs_name() {
             &[],
         );
         let of = |start: &str| {
-            said.lines()
+            text.lines()
                 .find(|line| line.trim_start().starts_with(start))
                 .unwrap_or_default()
                 .trim()
@@ -390,14 +390,14 @@ fn an_unknown_processor_is_an_error_for_auditwheels_readers() {
 #[test]
 fn the_floating_point_handler_is_no_python_2() {
     let module = of_glibc().undefined("PyFPE_jbuf");
-    let said = run(
+    let output = run(
         "repair",
         "cp35-cp35m-linux_x86_64",
         "demo/_demo.so",
         &module,
         &["-w", "out"],
     );
-    insta::assert_snapshot!(said, @r"
+    insta::assert_snapshot!(output, @r"
     error[W071 platform-out-of-reach]: the wheel cannot comply with any platform: the wheel needs a Python with the floating-point handler of `--with-fpectl`
     --> demo-1.0-cp35-cp35m-linux_x86_64.whl
 
@@ -415,16 +415,16 @@ fn repeated_rows_of_record_become_one() {
         .file("demo/kernel.kpack", "data")
         .edit("RECORD", twice);
     let project = Project::new().bytes(name, &wheel.bytes());
-    let said = project.said(&["wheel", "verify", name]);
+    let output = project.stderr_of(&["wheel", "verify", name]);
     assert!(
-        said.contains("RECORD lists `demo_device_gfx942/__init__.py` twice"),
-        "{said}"
+        output.contains("RECORD lists `demo_device_gfx942/__init__.py` twice"),
+        "{output}"
     );
     let out = project
         .run(&["wheel", "repair", name, "-w", "out"])
         .exits(0)
         .stdout;
-    assert_eq!(project.said(&["wheel", "verify", out.trim()]), "");
+    assert_eq!(project.stderr_of(&["wheel", "verify", out.trim()]), "");
     let differ = |text: String| format!("{}{text}", "demo/kernel.kpack,sha256=AAAA,4\n");
     let other = Wheel::named(name)
         .file("demo/kernel.kpack", "data")

@@ -198,21 +198,21 @@ fn a_missing_token_is_named_before_a_build() {
 
 /// The job that plans has no right to write; what it cannot see is unknown, and no fault.
 #[test]
-fn a_token_that_only_reads_leaves_checks_unknown_where_that_is_said() {
+fn a_token_that_only_reads_leaves_checks_unknown_with_a_note() {
     let (server, reader) = (ready(), Project::new().env("GITHUB_TOKEN", "reader"));
     let refused = preflight(&reader, &server, &["--tag", "v1"], 1).stderr;
     assert!(
         refused.contains("error[G104 token-without-right]"),
         "{refused}"
     );
-    let told = preflight(
+    let document = preflight(
         &reader,
         &server,
         &["--tag", "v1", "--read-only", "--format", "json"],
         0,
     )
     .json();
-    let outcomes: Vec<String> = told["checks"]
+    let outcomes: Vec<String> = document["checks"]
         .as_array()
         .unwrap()
         .iter()
@@ -240,7 +240,7 @@ fn a_token_that_only_reads_leaves_checks_unknown_where_that_is_said() {
     attestation: passed
     environment: unknown
     ");
-    assert_eq!(told["publishable"], true);
+    assert_eq!(document["publishable"], true);
 }
 
 #[test]
@@ -255,11 +255,11 @@ fn a_saved_listing_is_checked_without_asking_github() {
         "--format",
         "json",
     ];
-    let told = project
+    let document = project
         .run(&[&words[..], &["--tag", "v1"]].concat())
         .exits(1)
         .json();
-    insta::assert_snapshot!(serde_json::to_string_pretty(&told).unwrap(), @r#"
+    insta::assert_snapshot!(serde_json::to_string_pretty(&document).unwrap(), @r#"
     {
       "version": 1,
       "repository": null,
@@ -493,10 +493,10 @@ fn what_needs_no_answer_is_checked_when_github_does_not_answer() {
         "--tag",
         "a b",
     ];
-    let told = project.run(&words).exits(3).stderr;
+    let stderr = project.run(&words).exits(3).stderr;
     assert!(
-        told.contains("error[G013 bad-tag]") && told.contains("error[G107 no-answer]"),
-        "{told}"
+        stderr.contains("error[G013 bad-tag]") && stderr.contains("error[G107 no-answer]"),
+        "{stderr}"
     );
 }
 
@@ -551,10 +551,10 @@ fn preflight_refuses_names_that_are_no_repository() {
     let project = Project::new().file("state.json", "[]");
     let words = ["release", "preflight", "--tag", "v1", "--repo", "wheels"];
     for more in [&[][..], &["--state", "state.json"]] {
-        let said = project.run(&[&words[..], more].concat()).exits(2).stderr;
+        let stderr = project.run(&[&words[..], more].concat()).exits(2).stderr;
         assert!(
-            said.contains("`wheels` is not a repository: write OWNER/REPO"),
-            "{said}"
+            stderr.contains("`wheels` is not a repository: write OWNER/REPO"),
+            "{stderr}"
         );
     }
 }
@@ -567,14 +567,14 @@ fn check_of(
     words: &[&str],
     exit: i32,
 ) -> String {
-    let told = preflight(
+    let document = preflight(
         project,
         server,
         &[words, &["--format", "json"]].concat(),
         exit,
     )
     .json();
-    let rows = told["checks"].as_array().unwrap();
+    let rows = document["checks"].as_array().unwrap();
     let row = rows.iter().find(|row| row["name"] == name).unwrap();
     format!(
         "{}: {}",
@@ -621,8 +621,12 @@ fn a_ruleset_that_restricts_the_tag_fails_the_preflight() {
         (&[], &[], 0),
     ] {
         rule(on(include, exclude));
-        let told = outcome(exit);
-        assert_eq!(told == free, exit == 0, "{include:?} {exclude:?}: {told}");
+        let output = outcome(exit);
+        assert_eq!(
+            output == free,
+            exit == 0,
+            "{include:?} {exclude:?}: {output}"
+        );
     }
     for (bypass, enforcement, exit) in [
         ("always", "active", 0),
@@ -671,9 +675,9 @@ fn rulesets_that_cannot_be_judged_leave_the_check_unknown() {
         .github()
         .faults
         .add("list-rulesets#1=no-right".parse().unwrap());
-    let told = check_of(&writer(), &server, "tag-creation", &new, 0);
+    let output = check_of(&writer(), &server, "tag-creation", &new, 0);
     assert_eq!(
-        told,
+        output,
         "unknown: the rulesets for tags cannot be read; push the tag before the build to be sure"
     );
 }
@@ -719,8 +723,8 @@ fn more_files_than_an_hour_takes_need_slow() {
     let server = ready();
     let words = ["--tag", "v1", "--plan", "plan.json"];
     let most = plan_of(448);
-    let told = check_of(&most, &server, "files-per-hour", &words, 0);
-    assert_eq!(told, "passed: 450 files can be uploaded within an hour");
+    let output = check_of(&most, &server, "files-per-hour", &words, 0);
+    assert_eq!(output, "passed: 450 files can be uploaded within an hour");
     let more = plan_of(449);
     let refused = preflight(&more, &server, &words, 1).stderr;
     insta::assert_snapshot!(refused, @r"
@@ -746,8 +750,8 @@ fn more_files_than_an_hour_takes_need_slow() {
         &["a-1.0+rocm62-cp311-cp311-linux_x86_64.whl"],
         true,
     );
-    let told = check_of(&more, &server, "files-per-hour", &words, 0);
-    assert_eq!(told, "passed: 450 files can be uploaded within an hour");
+    let output = check_of(&more, &server, "files-per-hour", &words, 0);
+    assert_eq!(output, "passed: 450 files can be uploaded within an hour");
 }
 
 /// Others filled it, and the sums and the manifest go to the first release of a tag.
@@ -892,7 +896,7 @@ fn a_name_of_the_plan_has_at_most_238_bytes() {
             &format!("b-1.0+rocm62.{}-", "b".repeat(bytes - name.len())),
         );
         project = project.file("long.json", &long);
-        let said = project.run(&[
+        let output = project.run(&[
             "release",
             "preflight",
             "--state",
@@ -902,11 +906,11 @@ fn a_name_of_the_plan_has_at_most_238_bytes() {
             "--plan",
             "long.json",
         ]);
-        let said = said.exits(exit).stderr;
+        let output = output.exits(exit).stderr;
         assert_eq!(
-            said.contains("its name has 239 bytes; at most 238 are possible"),
+            output.contains("its name has 239 bytes; at most 238 are possible"),
             exit == 1,
-            "{said}"
+            "{output}"
         );
     }
 }
@@ -926,15 +930,15 @@ fn a_file_with_a_token_has_at_most_16_kibibytes() {
             "--token-file",
             "token",
         ];
-        let said = project
+        let stderr = project
             .run(&[&words[..], &["--api-url", "http://127.0.0.1:9"]].concat())
             .exits(3)
             .stderr;
         assert_eq!(
-            said.contains("G107 no-answer"),
+            stderr.contains("G107 no-answer"),
             is_read,
             "{}",
-            said.chars().take(500).collect::<String>()
+            stderr.chars().take(500).collect::<String>()
         );
     }
 }

@@ -92,9 +92,9 @@ fn prune(server: &FakeServer, more: &[&str], exit: i32) -> Outcome {
 }
 
 #[test]
-fn what_would_go_is_told_with_why_and_nothing_is_deleted() {
+fn what_would_go_is_reported_with_why_and_nothing_is_deleted() {
     let server = nightlies();
-    let told = prune(
+    let stdout = prune(
         &server,
         &[
             "--tag-glob",
@@ -107,7 +107,7 @@ fn what_would_go_is_told_with_why_and_nothing_is_deleted() {
         0,
     )
     .stdout;
-    insta::assert_snapshot!(told, @r"
+    insta::assert_snapshot!(stdout, @r"
     would delete nightly-1: 2 files, 14 bytes; number 4 from the newest, 90 days old
     would delete nightly-3: 2 files, 14 bytes; number 2 from the newest, 40 days old
     keep nightly-4: it is marked as the latest release
@@ -152,16 +152,16 @@ fn what_the_rule_lets_go_is_deleted_drafts_first_and_a_second_run_deletes_nothin
         "30d",
         "--apply",
     ];
-    let told = prune(&server, &rule, 0).stdout;
+    let stdout = prune(&server, &rule, 0).stdout;
     assert!(
-        told.starts_with(
+        stdout.starts_with(
             "deleted nightly-0: 2 files, 14 bytes; a draft, last changed 50 days old\n"
         ),
-        "{told}"
+        "{stdout}"
     );
     assert!(
-        told.ends_with("3 releases with 42 bytes deleted\n"),
-        "{told}"
+        stdout.ends_with("3 releases with 42 bytes deleted\n"),
+        "{stdout}"
     );
     assert_eq!(tags(&server), ["nightly-2", "nightly-4", "nightly-5", "v1"]);
     assert!(
@@ -179,7 +179,7 @@ fn what_the_rule_lets_go_is_deleted_drafts_first_and_a_second_run_deletes_nothin
 }
 
 #[test]
-fn tags_go_only_where_that_is_asked_for() {
+fn tags_go_only_on_request() {
     let server = nightlies();
     prune(
         &server,
@@ -226,7 +226,7 @@ fn the_slashes_of_a_tag_stand_for_themselves_when_it_is_deleted() {
 }
 
 #[test]
-fn a_prune_that_was_killed_goes_on_when_it_is_run_again() {
+fn a_prune_that_was_killed_continues_when_it_is_run_again() {
     let server = nightlies();
     server
         .github()
@@ -260,24 +260,24 @@ fn a_fault_half_way_says_what_went_and_exits_with_3() {
         .github()
         .faults
         .add("delete-release#2=no-right".parse().unwrap());
-    let told = prune(
+    let outcome = prune(
         &server,
         &["--tag-glob", "nightly-*", "--keep", "1", "--apply"],
         3,
     );
     assert!(
-        told.stdout.contains("\ndeleted nightly-1:")
-            || told.stdout.starts_with("deleted nightly-1:")
+        outcome.stdout.contains("\ndeleted nightly-1:")
+            || outcome.stdout.starts_with("deleted nightly-1:")
     );
     assert!(
-        told.stdout.contains("not yet deleted nightly-3:"),
+        outcome.stdout.contains("not yet deleted nightly-3:"),
         "{}",
-        told.stdout
+        outcome.stdout
     );
     assert!(
-        told.stderr.contains("error[G104 token-without-right]"),
+        outcome.stderr.contains("error[G104 token-without-right]"),
         "{}",
-        told.stderr
+        outcome.stderr
     );
     let url = server.url();
     let words = [
@@ -294,11 +294,11 @@ fn a_fault_half_way_says_what_went_and_exits_with_3() {
     ];
     let stranger = Project::new();
     stranger.run(&words).exits(0);
-    let told = stranger
+    let stderr = stranger
         .run(&[&words[..], &["--apply"]].concat())
         .exits(3)
         .stderr;
-    assert!(told.contains("error[G103 bad-token]"), "{told}");
+    assert!(stderr.contains("error[G103 bad-token]"), "{stderr}");
 }
 
 /// A later run would not find the release of a tag that was left.
@@ -331,7 +331,7 @@ fn a_tag_that_cannot_be_deleted_is_reported_and_the_others_go() {
 }
 
 #[test]
-fn without_a_rule_nothing_is_even_asked() {
+fn without_a_rule_nothing_is_requested() {
     let server = nightlies();
     for rule in [
         &[][..],
@@ -362,7 +362,7 @@ fn without_a_rule_nothing_is_even_asked() {
 }
 
 #[test]
-fn a_dry_run_is_what_it_is_anyway_and_no_tag_is_asked_for() {
+fn a_dry_run_is_what_it_is_anyway_and_no_tag_is_requested() {
     let server = nightlies();
     let rule = ["--tag-glob", "nightly-*", "--keep", "1"];
     let plain = prune(&server, &rule, 0).stdout;
@@ -413,15 +413,15 @@ fn a_saved_list_is_pruned_without_asking_anybody() {
         "--keep",
         "1",
     ];
-    let told = project
+    let output = project
         .run(&[&words[..], &["--dry-run", "--state", "state.json"]].concat())
         .exits(0)
         .stdout;
-    let told = told
+    let output = output
         .lines()
         .map(|line| line.split(", ").next().unwrap().to_owned() + "\n")
         .collect::<String>();
-    insta::assert_snapshot!(told, @r#"
+    insta::assert_snapshot!(output, @r#"
     would delete nightly-1: 0 files
     would delete nightly-2: 0 files
     keep nightly-4: the newest

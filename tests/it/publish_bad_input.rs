@@ -53,7 +53,7 @@ fn server(rules: &[&str]) -> FakeServer {
 }
 
 /// Every form in which a token could get into an output.
-fn is_told(text: &str) -> bool {
+fn contains_token(text: &str) -> bool {
     let lower = percent_encode(TOKEN).to_lowercase();
     let pieces = TOKEN
         .as_bytes()
@@ -98,7 +98,7 @@ fn publish(project: &Project, url: &str, more: &[&str], exit: i32) -> String {
     }
     let outcome = project.run(&words).exits(exit);
     assert!(
-        !is_told(&outcome.stdout) && !is_told(&outcome.stderr),
+        !contains_token(&outcome.stdout) && !contains_token(&outcome.stderr),
         "the token is told: {}",
         outcome.stderr
     );
@@ -107,23 +107,26 @@ fn publish(project: &Project, url: &str, more: &[&str], exit: i32) -> String {
 
 /// It fails with this code and says what to do.
 fn fails(project: &Project, url: &str, more: &[&str], exit: i32, code: &str) -> String {
-    let told = publish(project, url, more, exit);
-    assert!(told.contains(&format!("error[{code} ")), "{code}: {told}");
+    let output = publish(project, url, more, exit);
     assert!(
-        told.contains("help: "),
-        "{code} does not say what to do: {told}"
+        output.contains(&format!("error[{code} ")),
+        "{code}: {output}"
     );
-    told
+    assert!(
+        output.contains("help: "),
+        "{code} does not say what to do: {output}"
+    );
+    output
 }
 
-fn asked(server: &FakeServer, operation: ApiOperation) -> usize {
+fn request_count(server: &FakeServer, operation: ApiOperation) -> usize {
     let github = server.github();
     assert_eq!(github.ledger.leaks, 0, "the token went elsewhere");
-    github.ledger.asked(operation)
+    github.ledger.request_count(operation)
 }
 
 #[test]
-fn a_form_of_the_token_is_found_wherever_it_stands() {
+fn a_form_of_the_token_is_found_wherever_it_is() {
     let basic = base64(&format!("x-access-token:{TOKEN}"));
     for text in [
         TOKEN,
@@ -132,24 +135,24 @@ fn a_form_of_the_token_is_found_wherever_it_stands() {
         &basic,
         &TOKEN[3..20],
     ] {
-        assert!(is_told(&format!("a {text} b")), "{text}");
+        assert!(contains_token(&format!("a {text} b")), "{text}");
     }
-    assert!(!is_told(
+    assert!(!contains_token(
         "POST /repos/me/wheels/releases: 401 Bad credentials"
     ));
 }
 
 #[test]
-fn a_token_that_is_wrong_missing_or_without_the_right_is_told_apart_and_not_tried_again() {
+fn a_token_that_is_wrong_missing_or_without_the_right_is_distinguished_and_not_tried_again() {
     let server = server(&[]);
     server.github().tokens.remove(TOKEN);
     fails(&project(), &server.url(), &[], 3, "G103");
-    assert_eq!(asked(&server, ApiOperation::ListReleases), 1);
+    assert_eq!(request_count(&server, ApiOperation::ListReleases), 1);
     let missing = project().env("GITHUB_TOKEN", "");
     fails(&missing, &server.url(), &[], 3, "G103");
-    assert_eq!(asked(&server, ApiOperation::ListReleases), 1);
+    assert_eq!(request_count(&server, ApiOperation::ListReleases), 1);
     for kind in [TokenKind::Integration, TokenKind::Personal] {
-        let before = asked(&server, ApiOperation::CreateRelease);
+        let before = request_count(&server, ApiOperation::CreateRelease);
         server.github().tokens.insert(
             TOKEN.to_owned(),
             ApiToken {
@@ -157,10 +160,10 @@ fn a_token_that_is_wrong_missing_or_without_the_right_is_told_apart_and_not_trie
                 kind,
             },
         );
-        let told = fails(&project(), &server.url(), &[], 3, "G104");
-        assert!(told.contains("contents: write"), "{told}");
+        let output = fails(&project(), &server.url(), &[], 3, "G104");
+        assert!(output.contains("contents: write"), "{output}");
         assert_eq!(
-            asked(&server, ApiOperation::CreateRelease),
+            request_count(&server, ApiOperation::CreateRelease),
             before + 1,
             "a right does not come by asking again"
         );
@@ -168,19 +171,19 @@ fn a_token_that_is_wrong_missing_or_without_the_right_is_told_apart_and_not_trie
 }
 
 #[test]
-fn a_variable_with_what_is_no_token_is_told_by_its_name_also_where_none_is_needed() {
+fn a_variable_with_what_is_no_token_is_reported_by_its_name_also_where_none_is_needed() {
     let server = server(&[]);
     for more in [&[][..], &["--dry-run"]] {
         let odd = project()
             .env("GITHUB_TOKEN", "wri ter")
             .env("GH_TOKEN", TOKEN);
-        let told = fails(&odd, &server.url(), more, 3, "G103");
+        let output = fails(&odd, &server.url(), more, 3, "G103");
         assert!(
-            told.contains("`GITHUB_TOKEN` holds no token") && !told.contains("wri ter"),
-            "{told}"
+            output.contains("`GITHUB_TOKEN` holds no token") && !output.contains("wri ter"),
+            "{output}"
         );
     }
-    assert_eq!(asked(&server, ApiOperation::ListReleases), 0);
+    assert_eq!(request_count(&server, ApiOperation::ListReleases), 0);
     publish(
         &project().env("GITHUB_TOKEN", " ").env("GH_TOKEN", TOKEN),
         &server.url(),
@@ -190,7 +193,7 @@ fn a_variable_with_what_is_no_token_is_told_by_its_name_also_where_none_is_neede
 }
 
 #[test]
-fn a_repository_that_is_not_there_and_one_that_the_token_does_not_see_are_told() {
+fn a_repository_that_is_not_there_and_one_that_the_token_does_not_see_are_reported() {
     let server = server(&[]);
     fails(&project(), &server.url(), &["--repo", "me/none"], 3, "G105");
     server.github().repository_mut("me/wheels").is_private = true;
@@ -205,7 +208,7 @@ fn a_repository_that_is_not_there_and_one_that_the_token_does_not_see_are_told()
 }
 
 #[test]
-fn a_tag_that_was_moved_and_an_immutable_release_are_told_before_anything_is_written() {
+fn a_tag_that_was_moved_and_an_immutable_release_are_reported_before_anything_is_written() {
     let server = server(&[]);
     fails(
         &project(),
@@ -248,11 +251,13 @@ fn a_file_of_two_gibibytes_is_refused_without_reading_it() {
         let file = std::fs::File::create(project.path(&format!("dist/{name}"))).unwrap();
         file.set_len(size).unwrap();
     }
-    let told = fails(&project, &server.url(), &[], 1, "G112");
+    let output = fails(&project, &server.url(), &[], 1, "G112");
     assert_eq!(
-        told.matches("GitHub accepts fewer than 2147483648").count(),
+        output
+            .matches("GitHub accepts fewer than 2147483648")
+            .count(),
         2,
-        "{told}"
+        "{output}"
     );
     assert_eq!(server.github().ledger.requests.len(), 0);
 }
@@ -275,8 +280,8 @@ fn a_name_that_github_would_change_is_an_error_and_nothing_is_sent() {
             b"x".to_vec()
         };
         let project = project().bytes(&format!("dist/{name}"), &bytes);
-        let told = fails(&project, &server.url(), &[], 1, code);
-        assert!(told.contains(name), "{told}");
+        let output = fails(&project, &server.url(), &[], 1, code);
+        assert!(output.contains(name), "{output}");
     }
     assert_eq!(server.github().ledger.requests.len(), 0);
 }
@@ -286,8 +291,8 @@ fn two_files_of_one_name_and_other_bytes_are_refused() {
     let server = server(&[]);
     let other = Wheel::named(WHEEL).file("flash_attn/b.py", b"").bytes();
     let project = project().bytes(&format!("dist2/{WHEEL}"), &other);
-    let told = fails(&project, &server.url(), &["dist2"], 1, "G014");
-    assert_eq!(told.matches("sha256:").count(), 2, "{told}");
+    let output = fails(&project, &server.url(), &["dist2"], 1, "G014");
+    assert_eq!(output.matches("sha256:").count(), 2, "{output}");
     assert_eq!(server.github().ledger.requests.len(), 0);
 }
 
@@ -320,7 +325,7 @@ fn a_limit_is_judged_by_the_clock_of_the_server() {
             .requests
             .iter()
             .take(2)
-            .map(|asked| asked.at_ms)
+            .map(|request| request.at_ms)
             .collect();
         assert!(times[1] - times[0] >= 1000, "{times:?}");
     }
@@ -348,13 +353,13 @@ fn a_server_that_leads_elsewhere_gets_no_token_there() {
                 .extend(releases);
         }
         fails(&project(), &server.url(), &[], 3, "G108");
-        asked(&server, ApiOperation::Storage);
+        request_count(&server, ApiOperation::Storage);
     }
     let uploads = server(&["upload=elsewhere:307"]);
     publish(&project(), &uploads.url(), &[], 3);
     assert_eq!(
         (
-            asked(&uploads, ApiOperation::Storage),
+            request_count(&uploads, ApiOperation::Storage),
             uploads.github().ledger.leaks
         ),
         (0, 0)
@@ -364,16 +369,16 @@ fn a_server_that_leads_elsewhere_gets_no_token_there() {
     files.github().settings.digests = DigestMode::Null;
     publish(&project(), &files.url(), &[], 0);
     publish(&project(), &files.url(), &["--verify", "full"], 0);
-    assert!(asked(&files, ApiOperation::Storage) > 0);
+    assert!(request_count(&files, ApiOperation::Storage) > 0);
     let github = files.github();
     let of_storage = github
         .ledger
         .requests
         .iter()
-        .filter(|asked| asked.operation == ApiOperation::Storage);
+        .filter(|request| request.operation == ApiOperation::Storage);
     assert!(
         of_storage
-            .flat_map(|asked| &asked.headers)
+            .flat_map(|request| &request.headers)
             .all(|(name, _)| name != "authorization")
     );
 }
@@ -524,10 +529,10 @@ fn a_server_that_tells_the_token_back_is_not_quoted_with_it() {
 fn a_certificate_that_nobody_trusts_is_refused_and_that_of_the_own_authority_is_taken() {
     let api = Stub::start_secure(empty_api);
     let url = format!("https://localhost:{}", api.address.port());
-    let told = fails(&project(), &url, &[], 3, "G107");
+    let output = fails(&project(), &url, &[], 3, "G107");
     assert!(
-        told.contains("certificate") && told.contains("SSL_CERT_FILE"),
-        "{told}"
+        output.contains("certificate") && output.contains("SSL_CERT_FILE"),
+        "{output}"
     );
     assert_eq!(api.heard(), "", "nothing was asked");
     let trusting = project().env("SSL_CERT_FILE", format!("{TLS}/ca.pem"));
@@ -578,11 +583,11 @@ fn a_proxy_carries_it_and_sees_neither_token_nor_calls() {
         seen.starts_with("CONNECT github.example.com:443 ") && seen.contains("Basic "),
         "{seen}"
     );
-    assert!(!is_told(&seen), "{seen}");
+    assert!(!contains_token(&seen), "{seen}");
 }
 
 #[test]
-fn this_machine_is_never_asked_through_a_proxy() {
+fn this_machine_is_never_reached_through_a_proxy() {
     let (api, proxy) = (
         Stub::start_secure(empty_api),
         Stub::start(|_| reply("403 Forbidden", "")),
@@ -621,7 +626,7 @@ fn a_proxy_that_refuses_is_named_at_once_and_without_its_password() {
         ),
     ] {
         let project = project().env("HTTPS_PROXY", &proxy);
-        let told = fails(
+        let output = fails(
             &project,
             "https://github.example.com/api/v3",
             &[],
@@ -629,14 +634,14 @@ fn a_proxy_that_refuses_is_named_at_once_and_without_its_password() {
             "G107",
         );
         assert!(
-            told.contains(word) && !told.contains("passw0rd"),
-            "{proxy}: {told}"
+            output.contains(word) && !output.contains("passw0rd"),
+            "{proxy}: {output}"
         );
         let address = proxy.rsplit('@').next().unwrap();
         assert!(
-            told.contains(&format!("proxy {address}"))
-                || told.contains(&format!("proxy `{address}`")),
-            "{told}"
+            output.contains(&format!("proxy {address}"))
+                || output.contains(&format!("proxy `{address}`")),
+            "{output}"
         );
     }
 }
@@ -667,12 +672,12 @@ fn a_proxy_that_cannot_be_used_is_an_error() {
         "http://h:99999",
         "http://somebody:passw0rd@",
     ] {
-        let said = fault("HTTPS_PROXY", proxy);
+        let output = fault("HTTPS_PROXY", proxy);
         assert!(
-            said.contains("the value of `https_proxy` is not the address of a proxy"),
-            "{proxy}: {said}"
+            output.contains("the value of `https_proxy` is not the address of a proxy"),
+            "{proxy}: {output}"
         );
-        assert!(!said.contains("passw0rd"), "{said}");
+        assert!(!output.contains("passw0rd"), "{output}");
     }
     // A host without a proxy needs none that works.
     let project = project()

@@ -7,7 +7,7 @@ use std::time::Duration;
 use rock_matrix::github::{GithubError, PublishResult};
 use rock_matrix::publish::remote::{MakeLatest, PublishPolicy, ReleaseRefusal};
 
-use crate::publish_waits::{asked, complaints, crowd, play};
+use crate::publish_waits::{complaints, crowd, play, request_count};
 use crate::support::play::{Files, Play};
 use fake_github::model::{
     ApiOperation, DigestMode, GithubSettings, ListingMode, LoggedRequest, ReachedState,
@@ -19,7 +19,7 @@ fn log(play: &Play) -> Vec<LoggedRequest> {
 }
 
 fn operations(play: &Play) -> Vec<ApiOperation> {
-    log(play).iter().map(|asked| asked.operation).collect()
+    log(play).iter().map(|request| request.operation).collect()
 }
 
 fn draft(id: u64) -> StoredRelease {
@@ -57,7 +57,7 @@ fn change(play: &Play, name: &str, with: impl Fn(&mut StoredAsset)) {
 }
 
 #[test]
-fn a_draft_is_found_on_the_last_page_and_never_asked_for_by_its_tag() {
+fn a_draft_is_found_on_the_last_page_and_never_requested_by_its_tag() {
     let play = play(GithubSettings::default(), &[]);
     crowd(&play, 250);
     put(&play, draft(5));
@@ -75,8 +75,8 @@ fn a_draft_is_found_on_the_last_page_and_never_asked_for_by_its_tag() {
     assert_eq!(of_tag, [5]);
     assert_eq!(
         (
-            asked(&play, ApiOperation::CreateRelease),
-            asked(&play, ApiOperation::ReleaseByTag)
+            request_count(&play, ApiOperation::CreateRelease),
+            request_count(&play, ApiOperation::ReleaseByTag)
         ),
         (0, 0)
     );
@@ -110,13 +110,13 @@ fn a_draft_that_was_made_is_used_by_its_number_while_lists_do_not_have_it() {
     assert!(!release.draft && release.assets.len() == 4);
     let made = log(&play)
         .into_iter()
-        .find(|asked| asked.operation == ApiOperation::CreateRelease)
+        .find(|request| request.operation == ApiOperation::CreateRelease)
         .unwrap();
     assert_eq!(
         (&made.json["draft"], &made.json["tag_name"]),
         (&true.into(), &"v1".into())
     );
-    assert_eq!(asked(&play, ApiOperation::ReleaseByTag), 0);
+    assert_eq!(request_count(&play, ApiOperation::ReleaseByTag), 0);
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn of_several_releases_of_a_tag_the_public_one_is_used_then_the_one_with_files_t
 }
 
 #[test]
-fn bytes_that_github_tells_no_digest_of_are_fetched_and_hashed_where_that_is_asked_for() {
+fn bytes_that_github_tells_no_digest_of_are_fetched_and_hashed_on_request() {
     let play = play(
         GithubSettings {
             digests: DigestMode::Null,
@@ -190,7 +190,7 @@ fn bytes_that_github_tells_no_digest_of_are_fetched_and_hashed_where_that_is_ask
         PublishResult::Done(_)
     ));
     assert_eq!(
-        asked(&play, ApiOperation::Storage),
+        request_count(&play, ApiOperation::Storage),
         3,
         "each was fetched once"
     );
@@ -331,7 +331,7 @@ fn a_draft_whose_answer_was_lost_is_looked_for_and_not_made_again() {
         );
         assert_eq!(
             (
-                asked(&play, ApiOperation::CreateRelease),
+                request_count(&play, ApiOperation::CreateRelease),
                 play.releases().len()
             ),
             (1, 1),
@@ -362,8 +362,8 @@ fn what_github_refuses_for_good_is_sent_once() {
         );
         assert_eq!(
             (
-                asked(&play, ApiOperation::CreateRelease),
-                asked(&play, ApiOperation::Upload)
+                request_count(&play, ApiOperation::CreateRelease),
+                request_count(&play, ApiOperation::Upload)
             ),
             (1, 0),
             "{rule}"
@@ -399,7 +399,7 @@ fn a_call_is_made_six_times_at_most_within_the_deadline() {
             ),
             "{end:?}"
         );
-        assert_eq!(asked(&play, operation), 6, "{rule}");
+        assert_eq!(request_count(&play, operation), 6, "{rule}");
         assert!(
             play.seconds() <= 60,
             "{rule}: 1, 2, 4, 8 and 16 s at most, and what else is done: {}",
@@ -420,11 +420,11 @@ fn writes_other_than_files_are_one_after_the_other_and_a_second_apart() {
         PublishResult::Done(_)
     ));
     let is_short =
-        |asked: &LoggedRequest| asked.method != "GET" && asked.operation != ApiOperation::Upload;
+        |output: &LoggedRequest| output.method != "GET" && output.operation != ApiOperation::Upload;
     let times: Vec<u64> = log(&play)
         .iter()
-        .filter(|asked| is_short(asked))
-        .map(|asked| asked.at_ms)
+        .filter(|output| is_short(output))
+        .map(|output| output.at_ms)
         .collect();
     assert!(
         times.len() >= 4 && times.windows(2).all(|two| two[1] - two[0] >= 1000),
@@ -453,7 +453,7 @@ fn one_call_writes_the_text_and_publishes_with_what_becomes_the_latest() {
         let log = log(&play);
         let edits: Vec<&LoggedRequest> = log
             .iter()
-            .filter(|asked| asked.operation == ApiOperation::EditRelease)
+            .filter(|request| request.operation == ApiOperation::EditRelease)
             .collect();
         let [public] = edits[..] else {
             panic!("{edits:?}")
@@ -465,13 +465,13 @@ fn one_call_writes_the_text_and_publishes_with_what_becomes_the_latest() {
         );
         assert_eq!(
             log.iter()
-                .filter(|asked| !asked.json["make_latest"].is_null())
+                .filter(|request| !request.json["make_latest"].is_null())
                 .count(),
             1
         );
         let last_file = log
             .iter()
-            .rposition(|asked| asked.operation == ApiOperation::Upload)
+            .rposition(|request| request.operation == ApiOperation::Upload)
             .unwrap();
         assert!(
             log[last_file].number < public.number,
@@ -498,9 +498,9 @@ fn each_call_names_the_version_of_the_api_and_who_calls() {
         play.publish(&files, &files.goal(1), full),
         PublishResult::Done(_)
     ));
-    for asked in log(&play) {
+    for request in log(&play) {
         let header = |name: &str| {
-            asked
+            request
                 .headers
                 .iter()
                 .find(|(key, _)| key == name)
@@ -510,16 +510,16 @@ fn each_call_names_the_version_of_the_api_and_who_calls() {
             header("x-github-api-version"),
             Some("2022-11-28"),
             "{}",
-            asked.url
+            request.url
         );
         assert_eq!(
             header("user-agent"),
             Some(concat!("rock-matrix/", env!("CARGO_PKG_VERSION"))),
             "{}",
-            asked.url
+            request.url
         );
         let is_file = matches!(
-            asked.operation,
+            request.operation,
             ApiOperation::GetAsset | ApiOperation::Storage
         );
         let accept = if is_file {
@@ -527,13 +527,13 @@ fn each_call_names_the_version_of_the_api_and_who_calls() {
         } else {
             "application/vnd.github+json"
         };
-        assert_eq!(header("accept"), Some(accept), "{}", asked.url);
+        assert_eq!(header("accept"), Some(accept), "{}", request.url);
         let has_token = header("authorization").is_some();
         assert_eq!(
             has_token,
-            asked.operation != ApiOperation::Storage,
+            request.operation != ApiOperation::Storage,
             "{}",
-            asked.url
+            request.url
         );
     }
 }
@@ -580,7 +580,7 @@ fn what_a_full_release_does_not_take_goes_to_a_second_one_that_grows() {
     assert!(
         log(&play)[published..]
             .iter()
-            .all(|asked| asked.json.is_null()),
+            .all(|request| request.json.is_null()),
         "nothing is published a second time"
     );
     let before = play.github().ledger.writes();

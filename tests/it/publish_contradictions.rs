@@ -9,7 +9,7 @@ use rock_matrix::github::{GithubError, HttpBody, PublishResult, ResponseFuture, 
 use rock_matrix::publish::remote::{PublishPolicy, ReleaseRefusal};
 use serde_json::Value;
 
-use crate::publish_waits::{asked, play};
+use crate::publish_waits::{play, request_count};
 use crate::support::play::{Files, Play, Stage, run_over};
 use crate::support::{Outcome, Project, Wheel};
 use fake_github::model::{
@@ -44,7 +44,11 @@ fn a_listing_that_contradicts_an_upload_stops_before_publishing() {
             play.releases().iter().all(|release| release.draft),
             "{fault}: nobody sees it"
         );
-        assert_eq!(asked(&play, ApiOperation::EditRelease), 0, "{fault}");
+        assert_eq!(
+            request_count(&play, ApiOperation::EditRelease),
+            0,
+            "{fault}"
+        );
         // The next run goes by the list.
         play.pass(60_000);
         let end = play.publish(&files, &files.goal(2), PublishPolicy::default());
@@ -99,7 +103,11 @@ fn a_published_file_stays_until_its_replacement_is_listed_right() {
             matches!(error, GithubError::Contradicted(_)),
             "{fault}: {error}"
         );
-        assert_eq!(asked(&play, ApiOperation::DeleteAsset), 0, "{fault}");
+        assert_eq!(
+            request_count(&play, ApiOperation::DeleteAsset),
+            0,
+            "{fault}"
+        );
     }
 }
 
@@ -130,7 +138,7 @@ fn a_page_in_place_of_a_file_is_not_hashed() {
     let play = play(settings, &["edit-release=no-right"]);
     let files = Files::of(2, 1);
     error_of(play.publish(&files, &files.goal(1), PublishPolicy::default()));
-    let sent = asked(&play, ApiOperation::Upload);
+    let sent = request_count(&play, ApiOperation::Upload);
     play.github().faults =
         FaultSchedule::by_rule(["get-asset#1=garbled".parse::<FaultRule>().unwrap()]);
     let allowed = PublishPolicy {
@@ -142,7 +150,7 @@ fn a_page_in_place_of_a_file_is_not_hashed() {
         PublishResult::Done(_)
     ));
     assert_eq!(
-        asked(&play, ApiOperation::Upload),
+        request_count(&play, ApiOperation::Upload),
         sent,
         "nothing is sent again"
     );
@@ -272,8 +280,8 @@ fn wrong_bytes_in_an_own_draft_are_replaced_without_a_flag() {
         .map(|line| line.split(' ').next().unwrap())
         .collect();
     assert_eq!(methods, ["DELETE", "POST", "PATCH", "3"], "{dry}");
-    let told = publish(&project, &server, &[], 0).stderr;
-    insta::assert_snapshot!(told, @r#"
+    let stderr = publish(&project, &server, &[], 0).stderr;
+    insta::assert_snapshot!(stderr, @r#"
     replacing flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl: the release has a file with different content
     "#);
     let public = release(&server);
@@ -317,14 +325,14 @@ fn a_release_can_be_left_a_draft() {
     assert!(!release(&server).draft);
     let too_late = publish(&project, &server, &["--draft"], 0).stdout;
     assert!(!release(&server).draft);
-    let told: String = [again, changed, public, too_late]
+    let output: String = [again, changed, public, too_late]
         .concat()
         .replace(&server.url(), "SERVER");
-    let told = told
+    let output = output
         .lines()
         .map(|line| line.replace(&shown_tag(line), "untagged") + "\n")
         .collect::<String>();
-    insta::assert_snapshot!(told, @r#"
+    insta::assert_snapshot!(output, @r#"
     SERVER/me/wheels/releases/tag/untagged is up to date, nothing written: 3 files
     SERVER/me/wheels/releases/tag/untagged is a draft, which only its owners see: 3 files
     SERVER/me/wheels/releases/tag/v1 is published: 3 files

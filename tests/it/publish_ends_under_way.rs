@@ -67,8 +67,8 @@ fn stopped(rule: &str, reached: ReachedState, format: &str) -> String {
 }
 
 #[test]
-fn what_was_under_way_when_a_signal_came_is_said_to_be_unknown() {
-    let wheel = |told: &Value| told["assets"][0]["state"].clone();
+fn steps_under_way_at_a_signal_are_reported_as_unknown() {
+    let wheel = |output: &Value| output["assets"][0]["state"].clone();
     std::thread::scope(|scope| {
         for (rule, reached, human, states) in [
             (
@@ -92,20 +92,20 @@ fn what_was_under_way_when_a_signal_came_is_said_to_be_unknown() {
         ] {
             let state = format!("{WHEEL}  {}\n", states[2].as_str().unwrap());
             scope.spawn(move || {
-                let told = stopped(rule, reached, "human");
+                let output = stopped(rule, reached, "human");
                 assert!(
-                    told.contains(human) && told.contains(&state),
-                    "{rule}: {told}"
+                    output.contains(human) && output.contains(&state),
+                    "{rule}: {output}"
                 );
             });
             scope.spawn(move || {
-                let told: Value = serde_json::from_str(&stopped(rule, reached, "json")).unwrap();
+                let output: Value = serde_json::from_str(&stopped(rule, reached, "json")).unwrap();
                 assert_eq!(
-                    json!([told["published"], told["complete"], wheel(&told)]),
+                    json!([output["published"], output["complete"], wheel(&output)]),
                     states,
-                    "{rule}: {told}"
+                    "{rule}: {output}"
                 );
-                assert!(told["resume"].is_string(), "{rule}: {told}");
+                assert!(output["resume"].is_string(), "{rule}: {output}");
             });
         }
     });

@@ -131,7 +131,7 @@ fn prerelease_without_an_equals_sign_is_explained() {
         "auto",
         "dist",
     ];
-    let said = Project::new().run(&words).exits(2).stderr;
+    let stderr = Project::new().run(&words).exits(2).stderr;
     let expected = "error: `--prerelease` takes its value after a `=`: write `--prerelease=auto`\n";
-    assert!(said.starts_with(expected), "{said}");
+    assert!(stderr.starts_with(expected), "{stderr}");
 }

@@ -148,7 +148,7 @@ fn programs_get_the_faults_of_what_was_begun_with_what_is_there() {
 }
 
 #[test]
-fn all_that_is_wrong_with_the_files_is_told_in_one_run() {
+fn all_that_is_wrong_with_the_files_is_reported_in_one_run() {
     let server = server(&[]);
     let short = "flash_attn-2.8.3+rocm62torch2.5-cp313-cp313-linux_x86_64.whl";
     let upper = "flash_attn-2.8.3+ROCm62-cp310-cp310-linux_x86_64.whl";
@@ -182,7 +182,7 @@ fn all_that_is_wrong_with_the_files_is_told_in_one_run() {
     )
     .unwrap();
     let url = server.url();
-    let told = publish(
+    let stderr = publish(
         &project,
         &[
             "--api-url",
@@ -208,7 +208,7 @@ fn all_that_is_wrong_with_the_files_is_told_in_one_run() {
         "nnnnnnnn",
         "cannot read `gone.whl`: it does not exist",
     ] {
-        assert!(told.contains(wanted), "{wanted}: {told}");
+        assert!(stderr.contains(wanted), "{wanted}: {stderr}");
     }
     for name in [
         short,
@@ -218,13 +218,13 @@ fn all_that_is_wrong_with_the_files_is_told_in_one_run() {
         "rocm61torch2.5",
         "cp312-cp312",
     ] {
-        assert!(told.contains(name), "{name}: {told}");
+        assert!(stderr.contains(name), "{name}: {stderr}");
     }
     assert_eq!(server.github().ledger.requests.len(), 0);
 }
 
 #[test]
-fn all_that_is_wrong_with_what_is_there_is_told_in_one_run() {
+fn all_that_is_wrong_with_what_is_there_is_reported_in_one_run() {
     let server = server(&[]);
     let url = server.url();
     let matrix = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\ngfx: [gfx90a]\naxes:\n  \
@@ -274,28 +274,30 @@ fn a_target_is_compared_with_the_tag_whatever_names_it() {
         at(target, &[], 0);
     }
     for target in ["release/2", &other, &other[..7]] {
-        let told = at(target, &[], 1);
+        let output = at(target, &[], 1);
         assert!(
-            told.contains("error[G116 tag-moved]") && told.contains(&main) && told.contains(target),
-            "{told}"
+            output.contains("error[G116 tag-moved]")
+                && output.contains(&main)
+                && output.contains(target),
+            "{output}"
         );
         at(target, &["--tag", "v2"], 0);
     }
-    let told = at("nothing", &[], 1);
+    let output = at("nothing", &[], 1);
     assert!(
-        told.contains("error[G122 no-such-target]") && told.contains("`nothing`"),
-        "{told}"
+        output.contains("error[G122 no-such-target]") && output.contains("`nothing`"),
+        "{output}"
     );
     // A tag that is not there is made at a commit that is.
     at("main", &["--tag", "v3"], 0);
-    let told = at("nothing", &["--tag", "v3"], 1);
-    assert!(told.contains("error[G122 no-such-target]"), "{told}");
-    let told = at(
+    let output = at("nothing", &["--tag", "v3"], 1);
+    assert!(output.contains("error[G122 no-such-target]"), "{output}");
+    let output = at(
         "0123456789abcdef0123456789abcdef01234567",
         &["--tag", "v3"],
         1,
     );
-    assert!(told.contains("error[G122 no-such-target]"), "{told}");
+    assert!(output.contains("error[G122 no-such-target]"), "{output}");
     assert_eq!(server.github().ledger.writes(), 0);
 }
 
@@ -319,32 +321,32 @@ fn the_api_is_that_of_the_option_else_of_the_environment_else_githubs_own() {
     );
     assert!(!chosen.github().ledger.requests.is_empty());
     let state = project().env("GITHUB_TOKEN", "").file("state.json", "[]");
-    let told = publish(&state, &["--dry-run", "--state", "state.json"], 0).stdout;
+    let stdout = publish(&state, &["--dry-run", "--state", "state.json"], 0).stdout;
     assert!(
-        told.contains("POST   /repos/me/wheels/releases  "),
-        "{told}"
+        stdout.contains("POST   /repos/me/wheels/releases  "),
+        "{stdout}"
     );
 }
 
 #[test]
 fn a_server_that_is_not_encrypted_is_named_by_the_option_alone() {
     let server = server(&[]);
-    let told = publish(&project().env("GITHUB_API_URL", server.url()), &[], 2).stderr;
+    let stderr = publish(&project().env("GITHUB_API_URL", server.url()), &[], 2).stderr;
     assert!(
-        told.contains("error[G111 bad-github-address]") && told.contains("GITHUB_API_URL"),
-        "{told}"
+        stderr.contains("error[G111 bad-github-address]") && stderr.contains("GITHUB_API_URL"),
+        "{stderr}"
     );
     assert!(
-        told.contains(&format!("--api-url {}", server.url())),
-        "{told}"
+        stderr.contains(&format!("--api-url {}", server.url())),
+        "{stderr}"
     );
-    let told = publish(
+    let stderr = publish(
         &project(),
         &["--api-url", "http://ghe.example.com/api/v3"],
         2,
     )
     .stderr;
-    assert!(told.contains("only URLs of this machine"), "{told}");
+    assert!(stderr.contains("only URLs of this machine"), "{stderr}");
     assert_eq!(server.github().ledger.requests.len(), 0);
 }
 
@@ -357,19 +359,21 @@ fn files_go_to_another_host_only_where_it_is_named() {
     let server = FakeServer::start(FakeGithub::new(settings));
     let url = server.url();
     let uploads = server.github().settings.uploads_base.replace("http://", "");
-    let told = publish(&project(), &["--api-url", &url], 3);
+    let outcome = publish(&project(), &["--api-url", &url], 3);
     assert!(
-        told.stderr.contains("error[G108 api-leads-elsewhere]"),
+        outcome.stderr.contains("error[G108 api-leads-elsewhere]"),
         "{}",
-        told.stderr
+        outcome.stderr
     );
     assert!(
-        told.stderr.contains(&format!("--uploads-host {uploads}")),
+        outcome
+            .stderr
+            .contains(&format!("--uploads-host {uploads}")),
         "{}",
-        told.stderr
+        outcome.stderr
     );
     assert_eq!(
-        server.github().ledger.asked(ApiOperation::Upload),
+        server.github().ledger.request_count(ApiOperation::Upload),
         0,
         "not even asked"
     );
@@ -378,20 +382,26 @@ fn files_go_to_another_host_only_where_it_is_named() {
         &["--api-url", &url, "--uploads-host", "other.example.com"],
         3,
     );
-    assert_eq!(server.github().ledger.asked(ApiOperation::Upload), 0);
+    assert_eq!(
+        server.github().ledger.request_count(ApiOperation::Upload),
+        0
+    );
     publish(
         &project(),
         &["--api-url", &url, "--uploads-host", &uploads],
         0,
     );
-    assert_eq!(server.github().ledger.asked(ApiOperation::Upload), 3);
-    let told = publish(
+    assert_eq!(
+        server.github().ledger.request_count(ApiOperation::Upload),
+        3
+    );
+    let stderr = publish(
         &project(),
         &["--uploads-host", "https://uploads.example.com/"],
         2,
     )
     .stderr;
-    assert!(told.contains("is not a host such as"), "{told}");
+    assert!(stderr.contains("is not a host such as"), "{stderr}");
 }
 
 #[test]
@@ -409,15 +419,15 @@ fn a_dry_run_from_a_saved_state_needs_neither_token_nor_network() {
         "--state",
         "state.json",
     ];
-    let told = publish(&project, &words, 0).stdout;
-    let calls: Vec<Vec<&str>> = told
+    let stdout = publish(&project, &words, 0).stdout;
+    let calls: Vec<Vec<&str>> = stdout
         .lines()
         .map(|line| line.split_whitespace().take(2).collect())
         .collect();
     assert_eq!(
         calls[0],
         ["DELETE", "/repos/me/wheels/releases/assets/8"],
-        "{told}"
+        "{stdout}"
     );
     let name = WHEEL.replace('+', "%2B");
     assert_eq!(
@@ -426,17 +436,18 @@ fn a_dry_run_from_a_saved_state_needs_neither_token_nor_network() {
             "POST",
             &format!("/repos/me/wheels/releases/7/assets?name={name}")
         ],
-        "{told}"
+        "{stdout}"
     );
     let size = std::fs::metadata(project.path(&format!("dist/{WHEEL}")))
         .unwrap()
         .len();
     assert!(
-        told.lines()
+        stdout
+            .lines()
             .nth(1)
             .unwrap()
             .ends_with(&format!("  {size} bytes")),
-        "{told}"
+        "{stdout}"
     );
     publish(
         &project,
@@ -452,22 +463,26 @@ fn a_dry_run_tells_of_no_waits_and_is_not_bound_by_the_time_that_they_would_take
     let many = (0..200).fold(project(), |project, at| {
         project.source_distribution(&format!("dist/a-{at}.tar.gz"))
     });
-    let told = publish(
+    let outcome = publish(
         &many,
         &["--api-url", &*url, "--dry-run", "--deadline", "1"],
         0,
     );
     assert!(
-        told.stdout.contains("requests would change something")
-            && told.stdout.contains("pauses of"),
+        outcome.stdout.contains("requests would change something")
+            && outcome.stdout.contains("pauses of"),
         "{}",
-        told.stdout
+        outcome.stdout
     );
-    assert!(!told.stderr.contains("continuing in"), "{}", told.stderr);
+    assert!(
+        !outcome.stderr.contains("continuing in"),
+        "{}",
+        outcome.stderr
+    );
 }
 
 #[test]
-fn slow_takes_more_files_than_an_hour_allows_and_its_time_is_told_before() {
+fn slow_takes_more_files_than_an_hour_allows_and_its_time_is_reported_before() {
     let server = server(&[]);
     let url = server.url();
     let many = (0..1001).fold(project(), |project, at| {
@@ -512,11 +527,11 @@ fn all_of_it_takes_forty_five_minutes_at_most_and_slowly_five_hours() {
     ] {
         let server = server(&[&format!("list-releases#1=retry-after:429:{wait_s}")]);
         let url = server.url();
-        let told = publish(&project(), &[&["--api-url", &*url], more].concat(), exit).stderr;
-        assert!(told.contains("error[G107 no-answer]"), "{told}");
+        let stderr = publish(&project(), &[&["--api-url", &*url], more].concat(), exit).stderr;
+        assert!(stderr.contains("error[G107 no-answer]"), "{stderr}");
         assert!(
-            told.contains(" seconds would exceed the time limit"),
-            "{told}"
+            stderr.contains(" seconds would exceed the time limit"),
+            "{stderr}"
         );
         assert_eq!(server.github().ledger.requests.len(), 1);
     }
@@ -548,19 +563,19 @@ fn all_of_it_takes_forty_five_minutes_at_most_and_slowly_five_hours() {
         let pid = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
         rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
         let done = child.wait_with_output().unwrap();
-        let told = String::from_utf8_lossy(&done.stderr).into_owned();
-        assert_eq!(done.status.code(), Some(130), "{told}");
-        assert!(!told.contains("too long"), "it waits: {told}");
+        let stderr = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert_eq!(done.status.code(), Some(130), "{stderr}");
+        assert!(!stderr.contains("too long"), "it waits: {stderr}");
     }
 }
 
 #[test]
-fn a_release_that_is_locked_under_way_is_told_with_a_code_of_its_own() {
+fn a_release_that_is_locked_under_way_is_reported_with_a_code_of_its_own() {
     let server = server(&["upload#1=hold-before"]);
     let url = server.url();
     let project = project();
     std::thread::scope(|scope| {
-        let told =
+        let output =
             scope.spawn(|| publish(&project, &["--api-url", &url, "--at-once", "1"], 3).stderr);
         server
             .wait_held(Duration::from_secs(30))
@@ -574,15 +589,15 @@ fn a_release_that_is_locked_under_way_is_told_with_a_code_of_its_own() {
             Arc::make_mut(release).immutable = true;
         }
         server.release_held();
-        let told = told.join().unwrap();
-        assert!(told.contains("error[G100 immutable-release]"), "{told}");
+        let output = output.join().unwrap();
+        assert!(output.contains("error[G100 immutable-release]"), "{output}");
     });
 }
 
 #[test]
 fn a_token_is_never_an_argument() {
-    let told = publish(&project(), &["--token", "ghp_secret"], 2).stderr;
-    assert!(told.contains("unexpected argument '--token'"), "{told}");
+    let stderr = publish(&project(), &["--token", "ghp_secret"], 2).stderr;
+    assert!(stderr.contains("unexpected argument '--token'"), "{stderr}");
     let help = project().run(&["publish", "--help"]).exits(0).stdout;
     assert!(
         help.contains("--token-file") && help.contains("GITHUB_TOKEN"),
@@ -663,7 +678,7 @@ fn octocrab_brings_no_retry_no_redirects_and_no_client_of_its_own() {
 }
 
 #[test]
-fn the_command_that_goes_on_runs_for_a_folder_that_looks_like_an_option() {
+fn the_resume_command_runs_for_a_folder_that_looks_like_an_option() {
     let server = server(&["upload#1=no-right"]);
     let project = Project::new().env("GITHUB_TOKEN", "writer");
     let project = project.bytes(&format!("-d/{WHEEL}"), &Wheel::named(WHEEL).bytes());
@@ -677,8 +692,8 @@ fn the_command_that_goes_on_runs_for_a_folder_that_looks_like_an_option() {
         "--api-url",
         &*server.url(),
     ];
-    let told = project.run(&words).exits(3).stdout;
-    let resume = told
+    let stdout = project.run(&words).exits(3).stdout;
+    let resume = stdout
         .lines()
         .map(str::trim)
         .find(|line| line.starts_with("rock-matrix publish "))
@@ -705,13 +720,14 @@ fn with_diagnostics_as_json_each_line_of_stderr_is_an_object_those_of_waits_too(
         "--tag",
         "two words",
     ];
-    let rows = |told: &str| {
-        told.lines()
+    let rows = |output: &str| {
+        output
+            .lines()
             .map(|line| serde_json::from_str(line).expect(line))
             .collect::<Vec<Value>>()
     };
-    let told = publish(&project(), &words[..5], 0).stderr;
-    let rows_of_waits = rows(&told);
+    let output = publish(&project(), &words[..5], 0).stderr;
+    let rows_of_waits = rows(&output);
     let is_wait = |row: &&Value| {
         row["message"]
             .as_str()
@@ -721,21 +737,21 @@ fn with_diagnostics_as_json_each_line_of_stderr_is_an_object_those_of_waits_too(
     let wait = rows_of_waits
         .iter()
         .find(is_wait)
-        .unwrap_or_else(|| panic!("{told}"));
+        .unwrap_or_else(|| panic!("{output}"));
     assert_eq!(
         (&wait["code"], wait["severity"].as_str()),
         (&Value::Null, Some("info"))
     );
     assert!(
         rows_of_waits.len() > 3,
-        "what is done is told as well: {told}"
+        "what is done is told as well: {output}"
     );
     // A diagnostic has the same shape.
-    let told = publish(&project(), &words, 1).stderr;
+    let output = publish(&project(), &words, 1).stderr;
     assert!(
-        rows(&told)
+        rows(&output)
             .iter()
             .any(|row| row["code"].is_string() && row["severity"] == "error"),
-        "{told}"
+        "{output}"
     );
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 use rock_matrix::github::{GithubError, PublishResult};
 use rock_matrix::publish::remote::PublishPolicy;
 
-use crate::publish_waits::{asked, play};
+use crate::publish_waits::{play, request_count};
 use crate::support::play::Files;
 use crate::support::{Outcome, Project, Wheel};
 use fake_github::model::{ApiOperation, FakeGithub, FaultRule, FaultSchedule, GithubSettings};
@@ -49,22 +49,22 @@ fn publish(project: &Project, server: &FakeServer, more: &[&str], exit: i32) -> 
 }
 
 /// The command that goes on.
-fn resume(told: &str) -> String {
-    let line = told
+fn resume(text: &str) -> String {
+    let line = text
         .lines()
         .map(str::trim)
         .find(|line| line.starts_with("rock-matrix publish "));
-    line.unwrap_or_else(|| panic!("{told}")).to_owned()
+    line.unwrap_or_else(|| panic!("{text}")).to_owned()
 }
 
-fn codes(told: &str) -> Vec<&str> {
-    told.lines()
+fn codes(text: &str) -> Vec<&str> {
+    text.lines()
         .filter_map(|line| line.split_once('[')?.1.split_once(' ')?.0.get(..4))
         .collect()
 }
 
 #[test]
-fn a_digest_that_was_told_wrongly_is_blamed_on_who_told_it_and_the_next_run_reads_the_file() {
+fn a_wrong_recorded_digest_names_its_source_and_the_next_run_reads_the_file() {
     for (path, more) in [
         ("lie.txt", &["--known", "lie.txt"][..]),
         ("dist/rock-manifest.json", &[]),
@@ -80,35 +80,35 @@ fn a_digest_that_was_told_wrongly_is_blamed_on_who_told_it_and_the_next_run_read
         };
         let sums = std::fs::read_to_string(project.path("release/SHA256SUMS")).unwrap();
         let (right, wrong) = (sums.lines().find_map(digest).unwrap(), "0".repeat(64));
-        let told = if path == "lie.txt" {
+        let output = if path == "lie.txt" {
             "release/SHA256SUMS"
         } else {
             "release/rock-manifest.json"
         };
-        let told = std::fs::read_to_string(project.path(told))
+        let output = std::fs::read_to_string(project.path(output))
             .unwrap()
             .replace(&right, &wrong);
-        let project = project.file(path, &told);
+        let project = project.file(path, &output);
         let server = server(GithubSettings::default(), &[]);
         let outcome = publish(&project, &server, &[&["--dist", "dist"], more].concat(), 3);
-        let told = format!("{}{}", outcome.stdout, outcome.stderr);
+        let output = format!("{}{}", outcome.stdout, outcome.stderr);
         assert!(
-            told.contains(&format!(
+            output.contains(&format!(
                 "error[G022 known-digest-is-wrong]: the digest of `{CP311}` does not match `{path}`"
             )),
-            "{told}"
+            "{output}"
         );
         assert!(
-            told.contains(&wrong) && told.contains(&right) && !told.contains("G109"),
-            "{told}"
+            output.contains(&wrong) && output.contains(&right) && !output.contains("G109"),
+            "{output}"
         );
         let sent = &server.github().ledger.requests.clone();
         assert!(
             sent.iter()
                 .all(|one| !one.url.contains("SHA256SUMS") && !one.url.contains("rock-manifest")),
-            "{told}"
+            "{output}"
         );
-        let resume = resume(&told);
+        let resume = resume(&output);
         assert!(resume.ends_with(" --read-all"), "{resume}");
         let words = shlex::split(&resume).unwrap();
         project
@@ -129,7 +129,7 @@ fn sums_and_manifest_are_sent_after_every_wheel_arrived() {
             3,
         );
         assert_eq!(
-            server.github().ledger.asked(ApiOperation::Upload),
+            server.github().ledger.request_count(ApiOperation::Upload),
             2,
             "{rule}"
         );
@@ -137,7 +137,7 @@ fn sums_and_manifest_are_sent_after_every_wheel_arrived() {
 }
 
 #[test]
-fn a_refusal_that_holds_for_all_files_is_told_once_and_no_other_is_sent() {
+fn a_refusal_that_holds_for_all_files_is_reported_once_and_no_other_is_sent() {
     for rule in ["upload=echo-token:422", "upload=tag-ruleset:422"] {
         let play = play(GithubSettings::default(), &[rule]);
         let files = Files {
@@ -152,7 +152,7 @@ fn a_refusal_that_holds_for_all_files_is_told_once_and_no_other_is_sent() {
             ),
             "{rule}: {end:?}"
         );
-        assert_eq!(asked(&play, ApiOperation::Upload), 1, "{rule}");
+        assert_eq!(request_count(&play, ApiOperation::Upload), 1, "{rule}");
     }
     let server = server(
         GithubSettings {
@@ -161,23 +161,23 @@ fn a_refusal_that_holds_for_all_files_is_told_once_and_no_other_is_sent() {
         },
         &[],
     );
-    let told = publish(
+    let stderr = publish(
         &project(&[CP311, CP312]),
         &server,
         &["--dist", "dist", "--at-once", "1"],
         3,
     )
     .stderr;
-    assert_eq!(codes(&told), ["G120"], "{told}");
-    assert!(told.contains("publish fewer files"), "{told}");
+    assert_eq!(codes(&stderr), ["G120"], "{stderr}");
+    assert!(stderr.contains("publish fewer files"), "{stderr}");
     let ruled = self::server(
         GithubSettings::default(),
         &["create-release=tag-ruleset:422"],
     );
-    let told = publish(&project(&[CP311]), &ruled, &["--dist", "dist"], 1).stderr;
+    let stderr = publish(&project(&[CP311]), &ruled, &["--dist", "dist"], 1).stderr;
     assert!(
-        told.contains("a ruleset of the repository forbids it"),
-        "{told}"
+        stderr.contains("a ruleset of the repository forbids it"),
+        "{stderr}"
     );
 }
 
@@ -217,18 +217,18 @@ fn what_is_called_like_a_wheel_and_is_no_file_is_a_fault_each() {
     );
     let device = project.path("dist/y-1.tar.gz");
     symlink("/dev/null", &device).unwrap();
-    let told = publish(&project, &server, &["--dist", "dist"], 1).stderr;
+    let stderr = publish(&project, &server, &["--dist", "dist"], 1).stderr;
     for what in [
         "9-py3-none-any.whl` is a link that leads nowhere",
         "x-1.tar.gz` is a pipe",
         "y-1.tar.gz` is a device",
     ] {
-        assert!(told.contains(what), "{what}: {told}");
+        assert!(stderr.contains(what), "{what}: {stderr}");
     }
     assert_eq!(
-        (codes(&told), server.github().ledger.requests.len()),
+        (codes(&stderr), server.github().ledger.requests.len()),
         (vec!["H020"; 3], 0),
-        "{told}"
+        "{stderr}"
     );
     project
         .run(&["publish", "--to", "release", "dist"])
@@ -246,45 +246,48 @@ fn wheels_in_subfolders_are_named_and_left_out() {
         &Wheel::named(CP312).bytes(),
     );
     let project = project.file("dist/notes/read.me", "");
-    let told = project
+    let stderr = project
         .run(&["publish", "--to", "release", "dist"])
         .exits(0)
         .stderr;
     assert!(
-        told.contains("warning[G021 wheels-in-subfolders]") && told.contains("`dist/wheel-a`"),
-        "{told}"
+        stderr.contains("warning[G021 wheels-in-subfolders]") && stderr.contains("`dist/wheel-a`"),
+        "{stderr}"
     );
     assert!(
-        told.contains("merge-multiple") && !told.contains("notes"),
-        "{told}"
+        stderr.contains("merge-multiple") && !stderr.contains("notes"),
+        "{stderr}"
     );
-    let told = project
+    let outcome = project
         .run(&["publish", "--to", "release", "dist", "dist/wheel-a"])
         .exits(0);
     assert!(
-        !told.stderr.contains("G021") && told.stdout.contains(CP312),
+        !outcome.stderr.contains("G021") && outcome.stdout.contains(CP312),
         "{}",
-        told.stderr
+        outcome.stderr
     );
     let none = self::project(&[]).bytes(
         &format!("dist/wheel-a/{CP312}"),
         &Wheel::named(CP312).bytes(),
     );
-    let told = none
+    let stderr = none
         .run(&["publish", "--to", "release", "dist"])
         .exits(1)
         .stderr;
-    assert!(told.contains("G008") && told.contains("G021"), "{told}");
+    assert!(
+        stderr.contains("G008") && stderr.contains("G021"),
+        "{stderr}"
+    );
 }
 
 #[test]
-fn a_file_with_one_fault_is_told_its_others_in_the_same_run() {
+fn all_faults_of_a_file_are_reported_in_one_run() {
     let upper = "flash_attn-2.8.3+ROCm62-cp310-cp310-linux_x86_64.whl";
     let project = project(&[]).bytes(&format!("dist/{upper}"), &Wheel::named(CP311).bytes());
     let project = project
         .file("dist/empty-1.tar.gz", "")
         .file("dist/EMPTY-1.tar.gz", "x");
-    let told = publish(
+    let stderr = publish(
         &project,
         &server(GithubSettings::default(), &[]),
         &["--dist", "dist"],
@@ -292,31 +295,31 @@ fn a_file_with_one_fault_is_told_its_others_in_the_same_run() {
     )
     .stderr;
     for code in ["G123", "G112", "G014"] {
-        assert!(codes(&told).contains(&code), "{code}: {told}");
+        assert!(codes(&stderr).contains(&code), "{code}: {stderr}");
     }
     assert!(
-        codes(&told).iter().any(|code| code.starts_with('W')),
-        "its METADATA is of another: {told}"
+        codes(&stderr).iter().any(|code| code.starts_with('W')),
+        "its METADATA is of another: {stderr}"
     );
 }
 
 #[test]
-fn the_command_that_goes_on_is_one_line_whatever_is_in_names_and_titles() {
+fn the_resume_command_is_one_line_whatever_is_in_names_and_titles() {
     let server = server(GithubSettings::default(), &["upload#1=no-right"]);
     let folder = "a\nb \u{1b}[31m'";
     let project = Project::new().env("GITHUB_TOKEN", "writer");
     let project = project.bytes(&format!("{folder}/{CP311}"), &Wheel::named(CP311).bytes());
-    let told = publish(
+    let outcome = publish(
         &project,
         &server,
         &["--dist", folder, "--title", "It's\n\u{1b}[1mnew\\"],
         3,
     );
     assert!(
-        !told.stdout.contains('\u{1b}') && !told.stderr.contains('\u{1b}'),
-        "{told:?}"
+        !outcome.stdout.contains('\u{1b}') && !outcome.stderr.contains('\u{1b}'),
+        "{outcome:?}"
     );
-    let resume = resume(&told.stdout);
+    let resume = resume(&outcome.stdout);
     server.github().faults = FaultSchedule::none();
     // As a person runs it.
     let script = format!("rock-matrix() {{ \"$PROGRAM\" \"$@\"; }}\n{resume}");
@@ -345,9 +348,9 @@ fn the_command_that_goes_on_is_one_line_whatever_is_in_names_and_titles() {
         (release.draft, release.name.as_deref()),
         (false, Some("It's\n\u{1b}[1mnew\\"))
     );
-    let told = project
+    let stdout = project
         .run(&["publish", "--to", "x\ny", folder])
         .exits(0)
         .stdout;
-    assert!(told.starts_with("published to x\\ny:\n"), "{told}");
+    assert!(stdout.starts_with("published to x\\ny:\n"), "{stdout}");
 }

@@ -261,7 +261,7 @@ fn other_bytes_under_one_name_are_refused_with_both_digests_unless_replacing() {
 }
 
 #[test]
-fn a_repaired_wheel_takes_the_place_of_the_raw_one_only_when_asked() {
+fn a_repaired_wheel_takes_the_place_of_the_raw_one_only_on_request() {
     let repaired = "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-manylinux_2_28_x86_64.whl";
     let project =
         project(&[CP311]).bytes(&format!("repaired/{repaired}"), &wheel(repaired).bytes());
@@ -294,7 +294,7 @@ fn a_repaired_wheel_takes_the_place_of_the_raw_one_only_when_asked() {
 }
 
 #[test]
-fn names_that_no_installer_takes_are_all_told_of() {
+fn names_that_no_installer_takes_are_all_reported() {
     let project = Project::new()
         .bytes(
             "dist/flash_attn-2.8.3.rocm62torch2.5-cp311-cp311-linux_x86_64.whl",
@@ -385,7 +385,7 @@ fn a_folder_that_is_no_release_is_not_touched() {
 }
 
 #[test]
-fn a_damaged_release_is_told_of_and_put_right_by_replacing() {
+fn a_damaged_release_is_reported_and_put_right_by_replacing() {
     let project = project(&[CP311, CP312]);
     project
         .run(&["publish", "--to", "release", "dist"])
@@ -933,8 +933,8 @@ fn published_wheels_without_code_for_a_planned_target_are_named() {
         "releases",
     ];
     let plan = ["plan", "m.yaml", "--published", "releases"];
-    let told = project.run(&missing).exits(0).stderr;
-    insta::assert_snapshot!(told, @r"
+    let stderr = project.run(&missing).exits(0).stderr;
+    insta::assert_snapshot!(stderr, @r"
     warning[G023 planned-target-missing]: the published `flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl` of release `v1` has no code for gfx90a, which is planned
     --> argument `--published`
      = note: it has code for gfx942
@@ -943,7 +943,7 @@ fn published_wheels_without_code_for_a_planned_target_are_named() {
     ");
     let planned = project.run(&plan).exits(0);
     assert!(
-        planned.stderr.starts_with(told.trim_end()),
+        planned.stderr.starts_with(stderr.trim_end()),
         "{}",
         planned.stderr
     );
@@ -986,7 +986,7 @@ fn published_wheels_without_code_for_a_planned_target_are_named() {
         .exits(0);
     appears(
         "G023",
-        &told,
+        &stderr,
         &project
             .run(&["plan", "m.yaml", "--published", "beside"])
             .exits(0)
@@ -1006,7 +1006,7 @@ fn published_wheels_without_code_for_a_planned_target_are_named() {
         ])
         .exits(0);
     for command in [&missing[..], &plan] {
-        appears("G023", &told, &project.run(command).exits(0).stderr);
+        appears("G023", &stderr, &project.run(command).exits(0).stderr);
     }
     // What was not read in the wheel is not compared.
     let manifest = project.read("releases/v1/rock-manifest.json");
@@ -1017,7 +1017,7 @@ fn published_wheels_without_code_for_a_planned_target_are_named() {
     let project = project.file("rock-manifest.json", &planned);
     appears(
         "G023",
-        &told,
+        &stderr,
         &project
             .run(&["plan", "m.yaml", "--published", "rock-manifest.json"])
             .exits(0)
@@ -1043,11 +1043,11 @@ fn a_release_inside_of_a_release_is_refused() {
     ");
     assert_eq!(project.files(), before);
     for folder in ["rel/v1", "./rel/a/b"] {
-        let said = project
+        let stderr = project
             .run(&["publish", "--to", folder, "dist", "--dry-run"])
             .exits(1)
             .stderr;
-        appears("G024", &said, "");
+        appears("G024", &stderr, "");
     }
     project.run(&["publish", "--to", "rel", "dist"]).exits(0);
     project

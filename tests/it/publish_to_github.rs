@@ -106,9 +106,9 @@ fn all(wheels: &[&str]) -> Vec<String> {
 #[test]
 fn a_release_is_a_draft_until_all_is_there_and_names_keep_their_plus() {
     let (project, server) = (project(&[CP311, CP312]), server(&[]));
-    let told = publish(&project, &server, &[], 0).stdout;
+    let stdout = publish(&project, &server, &[], 0).stdout;
     assert_eq!(
-        told,
+        stdout,
         format!(
             "{}/me/wheels/releases/tag/v1 is published: 4 files\n",
             server.url()
@@ -134,7 +134,7 @@ fn a_release_is_a_draft_until_all_is_there_and_names_keep_their_plus() {
 }
 
 #[test]
-fn a_step_of_a_workflow_is_told_which_release_it_is() {
+fn a_step_of_a_workflow_gets_its_release() {
     let (project, server) = (project(&[CP311]), server(&[]));
     let project = project.env("GITHUB_OUTPUT", "outputs");
     publish(&project, &server, &["--github-output", "--dry-run"], 0);
@@ -166,14 +166,14 @@ fn a_second_run_writes_nothing_on_mutable_and_immutable_releases() {
             .has_immutable_releases = is_immutable;
         publish(&project, &server, &[], 0);
         let before = writes(&server);
-        let asked = server.github().ledger.requests.len();
-        let told = publish(&project, &server, &[], 0).stdout;
+        let count = server.github().ledger.requests.len();
+        let stdout = publish(&project, &server, &[], 0).stdout;
         assert!(
-            told.contains("is up to date, nothing written: 3 files"),
-            "{told}"
+            stdout.contains("is up to date, nothing written: 3 files"),
+            "{stdout}"
         );
         assert_eq!(writes(&server), before);
-        assert!(server.github().ledger.requests.len() - asked <= 5);
+        assert!(server.github().ledger.requests.len() - count <= 5);
     }
 }
 
@@ -205,15 +205,15 @@ fn a_dry_run_tells_the_calls_and_makes_none_with_github_or_with_a_saved_state() 
 fn what_a_cut_upload_left_is_sent_again_by_the_same_run_or_the_next() {
     for (rules, exit) in [(&["upload#2=cut:100"][..], 0), (&["upload=cut:100"][..], 3)] {
         let (project, server) = (project(&[CP311]), server(rules));
-        let told = publish(&project, &server, &[], exit);
+        let outcome = publish(&project, &server, &[], exit);
         if exit == 3 {
             assert!(
-                told.stdout.contains(&format!(
+                outcome.stdout.contains(&format!(
                     "resume with:\n  rock-matrix publish --dist dist --repo me/wheels --tag v1 --api-url {}\n",
                     server.url()
                 )),
                 "{}",
-                told.stdout
+                outcome.stdout
             );
             assert!(releases(&server)[0].draft, "nothing is published");
             server.github().faults = fake_github::model::FaultSchedule::none();
@@ -227,7 +227,7 @@ fn what_a_cut_upload_left_is_sent_again_by_the_same_run_or_the_next() {
 }
 
 #[test]
-fn other_bytes_are_refused_and_replaced_without_a_gap_where_asked_for() {
+fn other_bytes_are_refused_and_replaced_without_a_gap_on_request() {
     let (project, server) = (project(&[CP311]), server(&[]));
     publish(&project, &server, &[], 0);
     let project = project.bytes(
@@ -253,7 +253,7 @@ fn other_bytes_are_refused_and_replaced_without_a_gap_where_asked_for() {
         .ledger
         .requests
         .iter()
-        .map(|asked| format!("{} {}", asked.method, asked.url))
+        .map(|request| format!("{} {}", request.method, request.url))
         .collect();
     let first = |word: &str| {
         log.iter()
@@ -282,7 +282,7 @@ fn an_immutable_release_is_never_written_to() {
 }
 
 #[test]
-fn what_an_immutable_release_cannot_have_is_told_before_what_would_help_another() {
+fn what_an_immutable_release_cannot_have_is_reported_before_what_would_help_another() {
     let made = || {
         let (project, server) = (project(&[CP311]), server(&[]));
         server
@@ -294,17 +294,17 @@ fn what_an_immutable_release_cannot_have_is_told_before_what_would_help_another(
     };
     let refused = |project: &Project, server: &FakeServer, more: &[&str]| {
         let before = writes(server);
-        let told = publish(project, server, more, 1).stderr;
+        let stderr = publish(project, server, more, 1).stderr;
         assert_eq!(
-            (told.matches("error[").count(), writes(server)),
+            (stderr.matches("error[").count(), writes(server)),
             (1, before),
-            "{told}"
+            "{stderr}"
         );
         assert!(
-            told.contains("error[G100 immutable-release]") && told.contains("under a new tag"),
-            "{told}"
+            stderr.contains("error[G100 immutable-release]") && stderr.contains("under a new tag"),
+            "{stderr}"
         );
-        assert!(!told.contains("`--"), "no option helps: {told}");
+        assert!(!stderr.contains("`--"), "no option helps: {stderr}");
     };
     let other = Wheel::named(CP311).file("flash_attn/new.py", b"1").bytes();
     let (project, server) = made();
@@ -357,7 +357,7 @@ fn two_drafts_of_a_tag_are_refused_and_empty_ones_deleted_where_allowed() {
 }
 
 #[test]
-fn a_release_that_others_filled_is_told_before_anything_is_sent() {
+fn a_release_that_others_filled_is_reported_before_anything_is_sent() {
     let (project, server) = (project(&[CP311]), server(&[]));
     publish(&project, &server, &[], 0);
     for release in server
@@ -379,16 +379,16 @@ fn a_release_that_others_filled_is_told_before_anything_is_sent() {
     }
     let before = writes(&server);
     let two = project.bytes(&format!("dist/{CP312}"), &Wheel::named(CP312).bytes());
-    let told = publish(&two, &server, &["--allow-published"], 1).stderr;
+    let stderr = publish(&two, &server, &["--allow-published"], 1).stderr;
     assert!(
-        told.contains("error[G120 release-is-full]") && told.contains("1000 files"),
-        "{told}"
+        stderr.contains("error[G120 release-is-full]") && stderr.contains("1000 files"),
+        "{stderr}"
     );
     assert_eq!(writes(&server), before);
 }
 
 #[test]
-fn the_text_of_what_is_published_is_changed_only_where_asked_for() {
+fn the_text_of_what_is_published_is_changed_only_on_request() {
     let (project, server) = (project(&[CP311]).file("notes.md", "New.\n"), server(&[]));
     server
         .github()
@@ -396,10 +396,10 @@ fn the_text_of_what_is_published_is_changed_only_where_asked_for() {
         .has_immutable_releases = true;
     publish(&project, &server, &[], 0);
     let before = writes(&server);
-    let told = publish(&project, &server, &["--notes", "notes.md"], 1).stderr;
+    let stderr = publish(&project, &server, &["--notes", "notes.md"], 1).stderr;
     assert!(
-        told.contains("error[G101 release-is-published]") && told.contains("its title or text"),
-        "{told}"
+        stderr.contains("error[G101 release-is-published]") && stderr.contains("its title or text"),
+        "{stderr}"
     );
     assert_eq!(writes(&server), before);
     publish(
@@ -450,15 +450,18 @@ fn wheels_that_are_not_offered_stay_in_the_sums_whatever_the_manifest_says() {
     });
     let before = writes(&server);
     let other = self::project(&[CP312]);
-    let told = publish(&other, &server, &["--allow-published"], 1).stderr;
-    assert!(told.contains("error[G118 manifest-unreadable]"), "{told}");
-    assert_eq!(writes(&server), before);
-    let told = publish(&other, &server, &["--allow-published", "--replace"], 0).stderr;
+    let stderr = publish(&other, &server, &["--allow-published"], 1).stderr;
     assert!(
-        told.contains("warning[G118 manifest-unreadable]") && !told.contains("G119"),
-        "{told}"
+        stderr.contains("error[G118 manifest-unreadable]"),
+        "{stderr}"
     );
-    assert!(!told.contains("--replace"), "that was given: {told}");
+    assert_eq!(writes(&server), before);
+    let stderr = publish(&other, &server, &["--allow-published", "--replace"], 0).stderr;
+    assert!(
+        stderr.contains("warning[G118 manifest-unreadable]") && !stderr.contains("G119"),
+        "{stderr}"
+    );
+    assert!(!stderr.contains("--replace"), "that was given: {stderr}");
     for document in DOCUMENTS {
         let text = text(&server, document);
         assert!(text.contains(CP311) && text.contains(CP312), "{text}");
@@ -480,25 +483,25 @@ fn wheels_whose_digest_nobody_tells_are_named() {
                 .assets
                 .retain(|asset| asset.name != "rock-manifest.json");
         });
-    let told = publish(&self::project(&[CP312]), &server, &["--allow-published"], 0).stderr;
+    let stderr = publish(&self::project(&[CP312]), &server, &["--allow-published"], 0).stderr;
     assert!(
-        told.contains("warning[G119 not-in-sums]") && told.contains(CP311),
-        "{told}"
+        stderr.contains("warning[G119 not-in-sums]") && stderr.contains(CP311),
+        "{stderr}"
     );
 }
 
 #[test]
 fn a_dry_run_says_what_it_would_take_and_a_refused_one_nothing_else() {
     let (project, server) = (project(&[CP311]).file("notes.md", "Text.\n"), server(&[]));
-    let told = publish(&project, &server, &["--dry-run", "--notes", "notes.md"], 0).stdout;
+    let stdout = publish(&project, &server, &["--dry-run", "--notes", "notes.md"], 0).stdout;
     assert!(
-        told.contains(" bytes  body, draft, make_latest\n"),
-        "{told}"
+        stdout.contains(" bytes  body, draft, make_latest\n"),
+        "{stdout}"
     );
     assert!(
-        told.contains("5 requests would change something, out of about ")
-            && told.contains(", with pauses of "),
-        "{told}"
+        stdout.contains("5 requests would change something, out of about ")
+            && stdout.contains(", with pauses of "),
+        "{stdout}"
     );
     publish(&project, &server, &[], 0);
     let two = project.bytes(&format!("dist/{CP312}"), &Wheel::named(CP312).bytes());
@@ -511,27 +514,27 @@ fn a_dry_run_says_what_it_would_take_and_a_refused_one_nothing_else() {
     let many = (0..451).fold(self::project(&[]), |project, at| {
         project.source_distribution(&format!("dist/a-{at}.tar.gz"))
     });
-    let told = publish(&many, &server, &["--dry-run", "--allow-published"], 0);
+    let outcome = publish(&many, &server, &["--dry-run", "--allow-published"], 0);
     assert!(
-        told.stderr.contains("warning[G113 too-many-calls]"),
+        outcome.stderr.contains("warning[G113 too-many-calls]"),
         "{}",
-        told.stderr
+        outcome.stderr
     );
     assert!(
-        told.stdout.contains(" min for GitHub's rate limits"),
+        outcome.stdout.contains(" min for GitHub's rate limits"),
         "{}",
-        told.stdout
+        outcome.stdout
     );
 }
 
 #[test]
-fn where_it_stands_is_said_of_public_releases_and_of_none() {
+fn the_address_of_a_release_is_reported_once_it_is_public() {
     let (project, server) = (
         project(&[CP311]),
         server(&["create-release=tag-ruleset:422"]),
     );
-    let told = publish(&project, &server, &[], 1).stdout;
-    assert!(told.contains("there is no release v1"), "{told}");
+    let stdout = publish(&project, &server, &[], 1).stdout;
+    assert!(stdout.contains("there is no release v1"), "{stdout}");
     server.github().faults = fake_github::model::FaultSchedule::none();
     publish(&project, &server, &[], 0);
     server
@@ -539,12 +542,12 @@ fn where_it_stands_is_said_of_public_releases_and_of_none() {
         .faults
         .add("upload=no-right".parse::<FaultRule>().unwrap());
     let two = project.bytes(&format!("dist/{CP312}"), &Wheel::named(CP312).bytes());
-    let told = publish(&two, &server, &["--allow-published"], 3).stdout;
+    let stdout = publish(&two, &server, &["--allow-published"], 3).stdout;
     assert!(
-        told.contains(
+        stdout.contains(
             "the release v1 is public, but incomplete or out of date; when that is fixed"
         ),
-        "{told}"
+        "{stdout}"
     );
     let json = publish(&two, &server, &["--allow-published", "--format", "json"], 3).stdout;
     assert!(
@@ -554,7 +557,7 @@ fn where_it_stands_is_said_of_public_releases_and_of_none() {
 }
 
 #[test]
-fn files_without_a_digest_are_said_to_be_compared_by_size() {
+fn files_without_a_digest_are_compared_by_size_with_a_note() {
     let (project, server) = (
         project(&[CP311]),
         FakeServer::start(FakeGithub::new(GithubSettings {
@@ -563,15 +566,15 @@ fn files_without_a_digest_are_said_to_be_compared_by_size() {
         })),
     );
     publish(&project, &server, &[], 0);
-    let told = publish(&project, &server, &[], 0).stdout;
+    let stdout = publish(&project, &server, &[], 0).stdout;
     assert!(
-        told.contains("3 files, 3 of them compared by size alone; `--verify full`"),
-        "{told}"
+        stdout.contains("3 files, 3 of them compared by size alone; `--verify full`"),
+        "{stdout}"
     );
-    let told = publish(&project, &server, &["--verify", "full"], 0).stdout;
+    let stdout = publish(&project, &server, &["--verify", "full"], 0).stdout;
     assert!(
-        told.contains("is up to date, nothing written: 3 files\n"),
-        "what is read is not written: {told}"
+        stdout.contains("is up to date, nothing written: 3 files\n"),
+        "what is read is not written: {stdout}"
     );
 }
 
@@ -579,10 +582,10 @@ fn files_without_a_digest_are_said_to_be_compared_by_size() {
 fn files_that_stay_beside_what_is_published_are_counted() {
     let server = server(&[]);
     publish(&project(&[CP311]), &server, &[], 0);
-    let told = publish(&project(&[CP312]), &server, &["--allow-published"], 0).stdout;
+    let stdout = publish(&project(&[CP312]), &server, &["--allow-published"], 0).stdout;
     assert!(
-        told.ends_with(" is published: 3 files, next to 1 unchanged\n"),
-        "{told}"
+        stdout.ends_with(" is published: 3 files, next to 1 unchanged\n"),
+        "{stdout}"
     );
 }
 
@@ -594,16 +597,16 @@ fn a_tag_that_an_immutable_release_had_is_spent() {
         .repository_mut("me/wheels")
         .burned_tags
         .insert("v1".to_owned());
-    let told = publish(&project, &server, &[], 3);
+    let outcome = publish(&project, &server, &[], 3);
     assert!(
-        told.stderr.contains("error[G121 tag-is-spent]"),
+        outcome.stderr.contains("error[G121 tag-is-spent]"),
         "{}",
-        told.stderr
+        outcome.stderr
     );
     assert!(
-        releases(&server)[0].draft && told.stdout.contains("is a draft"),
+        releases(&server)[0].draft && outcome.stdout.contains("is a draft"),
         "{}",
-        told.stdout
+        outcome.stdout
     );
 }
 
@@ -630,7 +633,7 @@ fn a_tag_may_have_parts() {
     ];
     project.run(&words).exits(0);
     assert_eq!(releases(&server)[0].tag_name, "flash/v1");
-    let told = project.run(&[
+    let output = project.run(&[
         "publish",
         "--dist",
         "dist",
@@ -641,11 +644,11 @@ fn a_tag_may_have_parts() {
         "--api-url",
         &url,
     ]);
-    assert!(told.exits(1).stderr.contains("is not a valid tag"));
+    assert!(output.exits(1).stderr.contains("is not a valid tag"));
 }
 
 #[test]
-fn what_is_said_of_github_is_refused_for_a_folder() {
+fn options_for_github_are_refused_for_a_folder() {
     let project = project(&[CP311]);
     for words in [
         &["--notes", "notes.md"][..],
@@ -686,7 +689,7 @@ fn fails(rules: &[&str], more: &[&str], exit: i32, code: &str) -> String {
 }
 
 #[test]
-fn what_github_refuses_is_told_with_what_to_do() {
+fn what_github_refuses_is_reported_with_what_to_do() {
     fails(&["list-releases=bad-credentials"], &[], 3, "G103");
     let no_right = fails(&["create-release=no-right"], &[], 3, "G104");
     assert!(no_right.contains("contents: write"), "{no_right}");
@@ -710,16 +713,16 @@ fn what_github_refuses_is_told_with_what_to_do() {
     );
     let (project, server) = (project(&[CP311]), server(&[]));
     let stranger = project.env("GITHUB_TOKEN", "");
-    let told = publish(&stranger, &server, &[], 3).stderr;
+    let stderr = publish(&stranger, &server, &[], 3).stderr;
     assert!(
-        told.contains("error[G103 bad-token]") && told.contains("--token-file"),
-        "{told}"
+        stderr.contains("error[G103 bad-token]") && stderr.contains("--token-file"),
+        "{stderr}"
     );
     assert_eq!(server.github().ledger.requests.len(), 0);
 }
 
 #[test]
-fn nobody_who_answers_over_tls_is_told_at_once() {
+fn nobody_who_answers_over_tls_is_reported_at_once() {
     let (project, server) = (project(&[CP311]), server(&[]));
     let url = server.url().replace("http:", "https:");
     let words = [
@@ -733,8 +736,8 @@ fn nobody_who_answers_over_tls_is_told_at_once() {
         "--api-url",
         &url,
     ];
-    let told = project.run(&words).exits(3).stderr;
-    assert!(told.contains("error[G107 no-answer]"), "{told}");
+    let stderr = project.run(&words).exits(3).stderr;
+    assert!(stderr.contains("error[G107 no-answer]"), "{stderr}");
 }
 
 #[test]
@@ -746,8 +749,11 @@ fn addresses_and_repositories_that_are_none_are_bad_command_lines() {
             .chain(words)
             .copied()
             .collect();
-        let told = project.run(&all).exits(2).stderr;
-        assert!(told.contains("error[G111 bad-github-address]"), "{told}");
+        let stderr = project.run(&all).exits(2).stderr;
+        assert!(
+            stderr.contains("error[G111 bad-github-address]"),
+            "{stderr}"
+        );
     };
     run(&["--repo", "wheels"]);
     run(&["--repo", "me/wheels", "--api-url", "http://ghe.example.com"]);
@@ -758,37 +764,37 @@ fn addresses_and_repositories_that_are_none_are_bad_command_lines() {
 fn files_that_github_would_not_take_and_too_many_at_once_are_refused_before_anything_is_sent() {
     let server = server(&[]);
     let empty = project(&[]).file("dist/a-1.tar.gz", "");
-    let told = publish(&empty, &server, &[], 1).stderr;
-    assert!(told.contains("error[G112 file-not-taken]"), "{told}");
+    let stderr = publish(&empty, &server, &[], 1).stderr;
+    assert!(stderr.contains("error[G112 file-not-taken]"), "{stderr}");
     let many = (0..451).fold(project(&[]), |project, at| {
         project.source_distribution(&format!("dist/a-{at}.tar.gz"))
     });
-    let told = publish(&many, &server, &[], 1).stderr;
+    let stderr = publish(&many, &server, &[], 1).stderr;
     assert!(
-        told.contains("error[G113 too-many-calls]") && told.contains("--slow"),
-        "{told}"
+        stderr.contains("error[G113 too-many-calls]") && stderr.contains("--slow"),
+        "{stderr}"
     );
     assert_eq!(writes(&server), 0);
     let no_listing = project(&[CP311]).file("state.json", "7");
-    let told = publish(
+    let stderr = publish(
         &no_listing,
         &server,
         &["--dry-run", "--state", "state.json"],
         1,
     )
     .stderr;
-    assert!(told.contains("error[G114 not-a-listing]"), "{told}");
+    assert!(stderr.contains("error[G114 not-a-listing]"), "{stderr}");
 }
 
 #[test]
 fn a_tag_that_is_missing_or_was_moved_is_refused() {
     let (project, server) = (project(&[CP311]), server(&[]));
     let other = "0123456789abcdef0123456789abcdef01234567";
-    let told = publish(&project, &server, &["--target", other], 1).stderr;
-    assert!(told.contains("error[G116 tag-moved]"), "{told}");
+    let stderr = publish(&project, &server, &["--target", other], 1).stderr;
+    assert!(stderr.contains("error[G116 tag-moved]"), "{stderr}");
     server.github().repository_mut("me/wheels").tags.clear();
-    let told = publish(&project, &server, &[], 1).stderr;
-    assert!(told.contains("error[G115 tag-is-not-there]"), "{told}");
+    let stderr = publish(&project, &server, &[], 1).stderr;
+    assert!(stderr.contains("error[G115 tag-is-not-there]"), "{stderr}");
     assert_eq!(writes(&server), 0);
     publish(&project, &server, &["--target", "main"], 0);
 }
@@ -818,9 +824,12 @@ fn a_file_that_is_gone_or_another_when_its_turn_comes_leaves_a_draft() {
         }
         server.release_held();
         let done = child.wait_with_output().unwrap();
-        let told = String::from_utf8_lossy(&done.stderr).into_owned();
-        assert_eq!(done.status.code(), Some(3), "{told}");
-        assert!(told.contains("error[G109 file-cannot-be-sent]"), "{told}");
+        let stderr = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert_eq!(done.status.code(), Some(3), "{stderr}");
+        assert!(
+            stderr.contains("error[G109 file-cannot-be-sent]"),
+            "{stderr}"
+        );
         let [release] = &releases(&server)[..] else {
             panic!("one release")
         };
@@ -835,7 +844,7 @@ fn a_file_that_is_gone_or_another_when_its_turn_comes_leaves_a_draft() {
 }
 
 #[test]
-fn a_cancelled_job_says_how_it_stands_and_the_next_run_goes_on() {
+fn a_cancelled_job_reports_its_state_and_the_next_run_continues() {
     let (project, server) = (project(&[CP311]), server(&["create-release=hold-after"]));
     let words = arguments(&server, &[]);
     let mut command = project.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
@@ -851,16 +860,16 @@ fn a_cancelled_job_says_how_it_stands_and_the_next_run_goes_on() {
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     server.release_held();
     let done = child.wait_with_output().unwrap();
-    let told = String::from_utf8_lossy(&done.stdout).into_owned();
+    let stdout = String::from_utf8_lossy(&done.stdout).into_owned();
     assert_eq!(
         done.status.code(),
         Some(143),
-        "{told}{}",
+        "{stdout}{}",
         String::from_utf8_lossy(&done.stderr)
     );
     assert!(
-        told.contains(&format!("{CP311}  missing")) && told.contains("resume with:"),
-        "{told}"
+        stdout.contains(&format!("{CP311}  missing")) && stdout.contains("resume with:"),
+        "{stdout}"
     );
     server.github().faults = fake_github::model::FaultSchedule::none();
     publish(&project, &server, &[], 0);
@@ -905,13 +914,13 @@ fn cancelled(
     rustix::process::kill_process(pid, signal).unwrap();
     let done = child.wait_with_output().unwrap();
     let took = begun.elapsed();
-    let told = String::from_utf8_lossy(&[done.stdout, done.stderr].concat()).into_owned();
-    assert_eq!(done.status.code(), Some(exit), "{rule}: {told}");
+    let output = String::from_utf8_lossy(&[done.stdout, done.stderr].concat()).into_owned();
+    assert_eq!(done.status.code(), Some(exit), "{rule}: {output}");
     assert!(
         took < Duration::from_millis(7500),
         "{rule}: a cancelled job is killed before {took:?}"
     );
-    let resume = told
+    let resume = output
         .split("resume with:\n  ")
         .nth(1)
         .and_then(|rest| rest.lines().next())
@@ -922,13 +931,13 @@ fn cancelled(
          --deadline 30 --at-once 3",
         server.url()
     );
-    assert_eq!(resume, expected, "{rule}: {told}");
+    assert_eq!(resume, expected, "{rule}: {output}");
     server.github().faults = fake_github::model::FaultSchedule::none();
-    (project, server, told, resume)
+    (project, server, output, resume)
 }
 
 #[test]
-fn a_signal_ends_it_in_time_although_the_server_is_silent_and_says_how_to_go_on() {
+fn a_signal_ends_it_in_time_although_the_server_is_silent_with_a_resume_command() {
     use rustix::process::Signal;
     std::thread::scope(|scope| {
         for (rule, signal, exit) in [
@@ -939,9 +948,9 @@ fn a_signal_ends_it_in_time_although_the_server_is_silent_and_says_how_to_go_on(
             ("edit-release#1=hold-before", Signal::INT, 130),
         ] {
             scope.spawn(move || {
-                let (project, server, told, resume) = cancelled(rule, signal, exit);
-                let is_told = rule.starts_with("list") || told.contains(&format!("{CP311}  "));
-                assert!(is_told, "{rule}: {told}");
+                let (project, server, content, resume) = cancelled(rule, signal, exit);
+                let is_told = rule.starts_with("list") || content.contains(&format!("{CP311}  "));
+                assert!(is_told, "{rule}: {content}");
                 assert!(
                     releases(&server).iter().all(|release| release.draft),
                     "{rule}"
@@ -983,34 +992,34 @@ fn what_is_sent_when_a_signal_comes_is_settled_and_nothing_else_is_begun() {
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     server.release_held();
     let done = child.wait_with_output().unwrap();
-    let told = String::from_utf8_lossy(&done.stdout).into_owned();
-    assert_eq!(done.status.code(), Some(143), "{told}");
+    let stdout = String::from_utf8_lossy(&done.stdout).into_owned();
+    assert_eq!(done.status.code(), Some(143), "{stdout}");
     assert_eq!(
         server
             .github()
             .ledger
-            .asked(fake_github::model::ApiOperation::Upload),
+            .request_count(fake_github::model::ApiOperation::Upload),
         1,
         "no other was begun"
     );
     assert_eq!(
         (
-            told.matches("  uploaded\n").count(),
-            told.matches("  missing\n").count()
+            stdout.matches("  uploaded\n").count(),
+            stdout.matches("  missing\n").count()
         ),
         (1, 3),
-        "{told}"
+        "{stdout}"
     );
 }
 
 #[test]
 fn subjects_of_an_attestation_are_written_before_anything_is_published() {
     let project = project(&[CP311, CP312]).env("GITHUB_TOKEN", "");
-    let told = project
+    let stdout = project
         .run(&["release", "subjects", "dist", "--out", "subjects.txt"])
         .exits(0)
         .stdout;
-    assert_eq!(told, "subjects.txt\n");
+    assert_eq!(stdout, "subjects.txt\n");
     let text = project.read("subjects.txt");
     let lines: Vec<&str> = text.lines().collect();
     assert!(
@@ -1028,23 +1037,23 @@ fn more_subjects_than_one_attestation_takes_go_into_further_files() {
     let many = (0..1030).fold(project(&[]), |project, at| {
         project.source_distribution(&format!("dist/a-{at}.tar.gz"))
     });
-    let told = many
+    let stdout = many
         .run(&["release", "subjects", "dist", "--out", "s/subjects.txt"])
         .exits(0)
         .stdout;
-    assert_eq!(told, "s/subjects.txt\ns/subjects.txt-2\n");
+    assert_eq!(stdout, "s/subjects.txt\ns/subjects.txt-2\n");
     let count = |path: &str| many.read(path).lines().count();
     assert_eq!(
         (count("s/subjects.txt"), count("s/subjects.txt-2")),
         (1024, 6)
     );
     (0..6).for_each(|at| std::fs::remove_file(many.path(&format!("dist/a-{at}.tar.gz"))).unwrap());
-    let told = many
+    let stdout = many
         .run(&["release", "subjects", "dist", "--out", "s/subjects.txt"])
         .exits(0)
         .stdout;
     assert_eq!(
-        (told.as_str(), many.has("s/subjects.txt-2")),
+        (stdout.as_str(), many.has("s/subjects.txt-2")),
         ("s/subjects.txt\n", false)
     );
 }
@@ -1131,9 +1140,9 @@ fn a_second_run_of_256_wheels_with_known_digests_opens_none_asks_five_times_and_
                 .unwrap();
             file.set_modified(late).unwrap();
         }
-        let asked = server.github().ledger.requests.len();
+        let count = server.github().ledger.requests.len();
         let written = writes(&server);
-        let told = publish(
+        let stdout = publish(
             &project,
             &server,
             &[known, &["--target", "main"]].concat(),
@@ -1141,15 +1150,15 @@ fn a_second_run_of_256_wheels_with_known_digests_opens_none_asks_five_times_and_
         )
         .stdout;
         assert!(
-            told.contains("is up to date, nothing written: 258 files"),
-            "{told}"
+            stdout.contains("is up to date, nothing written: 258 files"),
+            "{stdout}"
         );
         let github = server.github();
-        let new: Vec<&str> = github.ledger.requests[asked..]
+        let new: Vec<&str> = github.ledger.requests[count..]
             .iter()
-            .map(|asked| asked.method.as_str())
+            .map(|count| count.method.as_str())
             .collect();
-        assert_eq!(new, ["GET"; 5], "{:?}", &github.ledger.requests[asked..]);
+        assert_eq!(new, ["GET"; 5], "{:?}", &github.ledger.requests[count..]);
         assert_eq!(github.ledger.writes(), written);
     }
 }
@@ -1184,19 +1193,19 @@ fn a_server_that_tells_the_token_is_not_repeated() {
             ];
             let words: Vec<&str> = words.iter().chain(more).copied().collect();
             let done = project.command(&words).output().unwrap();
-            let told = String::from_utf8_lossy(&[done.stdout, done.stderr].concat()).into_owned();
+            let output = String::from_utf8_lossy(&[done.stdout, done.stderr].concat()).into_owned();
             assert!(
-                !told.to_lowercase().contains("writer"),
-                "{rule} {more:?}: {told}"
+                !output.to_lowercase().contains("writer"),
+                "{rule} {more:?}: {output}"
             );
-            let is_told = done.status.success() || told.contains("Authorization: Bearer ***");
-            assert!(is_told, "{rule} {more:?}: {told}");
+            let is_told = done.status.success() || output.contains("Authorization: Bearer ***");
+            assert!(is_told, "{rule} {more:?}: {output}");
         }
     }
 }
 
 #[test]
-fn as_many_files_are_sent_at_once_as_was_asked_for() {
+fn as_many_files_are_sent_at_once_as_requested() {
     let names: Vec<String> = (8..14)
         .map(|minor| format!("a-1-cp3{minor}-cp3{minor}-linux_x86_64.whl"))
         .collect();
@@ -1213,13 +1222,13 @@ fn as_many_files_are_sent_at_once_as_was_asked_for() {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let asked = || server.github().ledger.asked(ApiOperation::Upload);
+        let upload_count = || server.github().ledger.request_count(ApiOperation::Upload);
         let end = Instant::now() + Duration::from_mins(1);
-        while asked() < at_once && Instant::now() < end {
+        while upload_count() < at_once && Instant::now() < end {
             std::thread::sleep(Duration::from_millis(20));
         }
         std::thread::sleep(Duration::from_millis(200));
-        assert_eq!(asked(), at_once);
+        assert_eq!(upload_count(), at_once);
         server.github().faults = fake_github::model::FaultSchedule::none();
         server.release_held();
         let done = child.wait_with_output().unwrap();

@@ -35,12 +35,12 @@ pub fn complaints(play: &Play) -> Vec<String> {
     play.github().ledger.complaints.clone()
 }
 
-pub fn asked(play: &Play, operation: ApiOperation) -> usize {
-    play.github().ledger.asked(operation)
+pub fn request_count(play: &Play, operation: ApiOperation) -> usize {
+    play.github().ledger.request_count(operation)
 }
 
 #[test]
-fn an_upload_that_is_asked_to_wait_waits_and_nothing_else_is_sent_meanwhile() {
+fn an_upload_that_must_wait_waits_and_nothing_else_is_sent_meanwhile() {
     for (rule, least_s) in [
         ("upload#2=retry-after:429:20", 20),
         ("upload#2=retry-after:403:40", 40),
@@ -63,29 +63,29 @@ fn an_upload_that_is_asked_to_wait_waits_and_nothing_else_is_sent_meanwhile() {
         );
         assert_eq!(complaints(&play), Vec::<String>::new(), "{rule}");
         assert_eq!(
-            asked(&play, ApiOperation::Upload),
+            request_count(&play, ApiOperation::Upload),
             7,
             "{rule}: once more than there are files"
         );
-        let told = play.told.lock().unwrap().join("\n");
+        let text = play.waits.lock().unwrap().join("\n");
         assert!(
-            told.contains("POST") && !told.contains("is unknown"),
-            "{rule}: {told}"
+            text.contains("POST") && !text.contains("is unknown"),
+            "{rule}: {text}"
         );
     }
 }
 
 /// What a server asks for holds all, and is said once, of the call that was turned away.
 #[test]
-fn a_wait_is_told_once_and_of_what_was_sent() {
+fn a_wait_is_reported_once_and_of_what_was_sent() {
     let play = play(GithubSettings::default(), &["upload#1=retry-after:429:8"]);
     let files = Files::of(5, 1);
     assert!(matches!(
         play.publish(&files, &files.goal(1), PublishPolicy::default()),
         PublishResult::Done(_)
     ));
-    let told = play.told.lock().unwrap().clone();
-    let waits: Vec<&String> = told.iter().filter(|line| line.contains("429")).collect();
+    let output = play.waits.lock().unwrap().clone();
+    let waits: Vec<&String> = output.iter().filter(|line| line.contains("429")).collect();
     let first = files
         .bytes
         .keys()
@@ -93,7 +93,7 @@ fn a_wait_is_told_once_and_of_what_was_sent() {
         .unwrap();
     assert!(
         matches!(&waits[..], [one] if one.contains(first)),
-        "{told:?}"
+        "{output:?}"
     );
 }
 
@@ -113,16 +113,16 @@ fn lines_about_waits_do_not_tell_the_token() {
             ),
             "{rule}"
         );
-        let told = play.told.lock().unwrap().join("\n");
+        let text = play.waits.lock().unwrap().join("\n");
         assert!(
-            told.contains("`Authorization: Bearer ***`") && !told.contains("writer"),
-            "{rule}: {told}"
+            text.contains("`Authorization: Bearer ***`") && !text.contains("writer"),
+            "{rule}: {text}"
         );
     }
 }
 
 #[test]
-fn calls_that_are_asked_to_wait_hold_uploads_and_reads_as_well() {
+fn calls_that_must_wait_hold_uploads_and_reads_as_well() {
     for rule in [
         "list-assets#1=retry-after:429:90",
         "create-release#1=secondary:403",
@@ -146,7 +146,7 @@ fn calls_that_are_asked_to_wait_hold_uploads_and_reads_as_well() {
 }
 
 #[test]
-fn a_limit_that_does_not_end_is_told_as_one_after_few_tries() {
+fn a_limit_that_does_not_end_is_reported_as_one_after_few_tries() {
     let play = play(GithubSettings::default(), &["upload=retry-after:429:60"]);
     let files = Files::of(120, 1);
     let end = play.publish(&files, &files.goal(1), PublishPolicy::default());
@@ -160,9 +160,9 @@ fn a_limit_that_does_not_end_is_told_as_one_after_few_tries() {
         "{error}"
     );
     assert!(
-        asked(&play, ApiOperation::Upload) <= 12,
+        request_count(&play, ApiOperation::Upload) <= 12,
         "{}",
-        asked(&play, ApiOperation::Upload)
+        request_count(&play, ApiOperation::Upload)
     );
     assert!(complaints(&play).is_empty());
 }
@@ -177,7 +177,7 @@ fn a_token_that_is_refused_ends_all_uploads() {
             matches!(end, PublishResult::Failed(GithubError::Status { .. })),
             "{end:?}"
         );
-        assert_eq!(asked(&play, ApiOperation::Upload), 1, "{rule}");
+        assert_eq!(request_count(&play, ApiOperation::Upload), 1, "{rule}");
     }
 }
 
@@ -194,7 +194,7 @@ fn what_arrived_beside_a_final_error_is_known() {
         .iter()
         .map(|release| release.assets.len())
         .sum();
-    assert_eq!((known, asked(&play, ApiOperation::Upload)), (2, 3));
+    assert_eq!((known, request_count(&play, ApiOperation::Upload)), (2, 3));
 }
 
 #[test]
@@ -275,8 +275,8 @@ fn an_upload_that_is_answered_with_a_page_is_looked_at_and_not_given_up() {
 }
 
 #[test]
-fn other_bytes_that_arrive_are_told_with_what_was_sent_and_deleted() {
-    for (rule, told) in [
+fn other_bytes_that_arrive_are_reported_with_what_was_sent_and_deleted() {
+    for (rule, text) in [
         ("upload#1=short", " bytes, sha256:"),
         ("upload#1=wrong-digest", " bytes, sha256:0000"),
     ] {
@@ -293,7 +293,7 @@ fn other_bytes_that_arrive_are_told_with_what_was_sent_and_deleted() {
         let GithubError::StoredWithOtherContent { found, .. } = error else {
             panic!("{error}")
         };
-        assert!(found.contains(told), "{error}");
+        assert!(found.contains(text), "{error}");
         assert_eq!(
             play.releases()[0].assets.len(),
             0,
@@ -384,12 +384,12 @@ fn releases_of_others_are_listed_page_by_page_and_not_looked_into() {
         applied.end
     );
     assert!(
-        asked(&play, ApiOperation::ListAssets) <= 3,
+        request_count(&play, ApiOperation::ListAssets) <= 3,
         "{}",
-        asked(&play, ApiOperation::ListAssets)
+        request_count(&play, ApiOperation::ListAssets)
     );
     assert_eq!(
-        asked(&play, ApiOperation::ListReleases) % 4,
+        request_count(&play, ApiOperation::ListReleases) % 4,
         0,
         "four pages each time"
     );
@@ -501,7 +501,7 @@ fn a_download_that_fails_begins_again_and_the_other_host_sees_no_token() {
         matches!(&error, GithubError::NoResponse { reason, .. } if reason.contains("503")),
         "{error}"
     );
-    assert_eq!(asked(&play, ApiOperation::GetAsset), 6);
+    assert_eq!(request_count(&play, ApiOperation::GetAsset), 6);
 }
 
 #[test]
@@ -582,10 +582,10 @@ fn files_go_with_their_type_and_their_exact_length() {
         .ledger
         .requests
         .iter()
-        .filter(|asked| asked.operation == ApiOperation::Upload)
-        .map(|asked| {
+        .filter(|request| request.operation == ApiOperation::Upload)
+        .map(|request| {
             let header = |name: &str| {
-                asked
+                request
                     .headers
                     .iter()
                     .find(|(key, _)| key == name)
@@ -613,7 +613,7 @@ fn files_go_with_their_type_and_their_exact_length() {
 }
 
 #[test]
-fn a_release_that_takes_no_more_files_is_told_once_and_gets_no_other() {
+fn a_release_that_takes_no_more_files_is_reported_once_and_gets_no_other() {
     let play = play(
         GithubSettings {
             assets_per_release: 4,
@@ -632,9 +632,9 @@ fn a_release_that_takes_no_more_files_is_told_once_and_gets_no_other() {
         panic!("{end:?}")
     };
     assert!(message.contains("file_count limited to 4"), "{message}");
-    let asked = asked(&play, ApiOperation::Upload);
+    let count = request_count(&play, ApiOperation::Upload);
     assert!(
-        (5..=6).contains(&asked),
-        "{asked}: as many more as are sent at once"
+        (5..=6).contains(&count),
+        "{count}: as many more as are sent at once"
     );
 }

@@ -132,7 +132,7 @@ fn a_public_repository_is_read_without_a_token_and_drafts_are_not_published() {
 #[test]
 fn a_plan_leaves_out_what_is_published_whatever_repair_and_build_tags_made_of_its_name() {
     let server = server(GithubSettings::default(), &[]);
-    let told = |name: &str| {
+    let stdout_of = |name: &str| {
         let project = project().file("names.json", &serde_json::json!([name]).to_string());
         run(
             &project,
@@ -147,7 +147,7 @@ fn a_plan_leaves_out_what_is_published_whatever_repair_and_build_tags_made_of_it
         "flash_attn-2.8.3%2Brocm62torch2.5-cp311-cp311-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl",
         "Flash.Attn-2.8.3+rocm62torch2.5-1-cp311-cp311-linux_x86_64.whl",
     ] {
-        let plan = told(same);
+        let plan = stdout_of(same);
         assert!(plan.contains(", 1 job, "), "{same}: {plan}");
         let which = "\nalready published:\n  \
             flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl\n";
@@ -161,7 +161,7 @@ fn a_plan_leaves_out_what_is_published_whatever_repair_and_build_tags_made_of_it
         "flash_attn-2.8.3+rocm62torch2.5-cp311-abi3-linux_x86_64.whl",
         "flash_other-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl",
     ] {
-        let plan = told(other);
+        let plan = stdout_of(other);
         assert!(
             plan.contains(", 2 jobs, ") && !plan.contains("already published"),
             "{other}: {plan}"
@@ -274,15 +274,15 @@ fn what_is_read_live_is_what_was_saved_and_what_the_manifest_says() {
         &MACHINE,
     ]
     .concat();
-    let told = run(
+    let stdout = run(
         &stranger,
         &server,
         &[&words[..], &["--token-file", "token"]].concat(),
         0,
     )
     .stdout;
-    assert_eq!(run(&stranger, &server, &words, 0).stdout, told);
-    assert!(told.contains("%2Brocm62torch2.5"), "{told}");
+    assert_eq!(run(&stranger, &server, &words, 0).stdout, stdout);
+    assert!(stdout.contains("%2Brocm62torch2.5"), "{stdout}");
 }
 
 #[test]
@@ -315,7 +315,7 @@ fn every_page_is_read_of_releases_and_of_the_assets_of_one() {
 }
 
 #[test]
-fn only_the_newest_manifests_are_fetched_and_that_is_told() {
+fn only_the_newest_manifests_are_fetched_and_that_is_reported() {
     let server = server(GithubSettings::default(), &[]);
     let project = project().env("GITHUB_TOKEN", "reader");
     for tag in ["v1", "v2", "v3"] {
@@ -326,16 +326,17 @@ fn only_the_newest_manifests_are_fetched_and_that_is_told() {
         &MACHINE,
     ]
     .concat();
-    let told = run(&project, &server, &words, 0).stderr;
+    let stderr = run(&project, &server, &words, 0).stderr;
     assert!(
-        told.contains("me/wheels has 3 releases with a rock-manifest.json; the newest 0 are read"),
-        "{told}"
+        stderr
+            .contains("me/wheels has 3 releases with a rock-manifest.json; the newest 0 are read"),
+        "{stderr}"
     );
     assert_eq!(server.github().ledger.requests.len(), 1);
 }
 
 #[test]
-fn a_manifest_that_is_none_is_told_and_the_names_are_read() {
+fn a_manifest_that_is_none_is_reported_and_the_names_are_read() {
     let server = server(GithubSettings::default(), &[]);
     let project = project()
         .env("GITHUB_TOKEN", "writer")
@@ -353,22 +354,22 @@ fn a_manifest_that_is_none_is_told_and_the_names_are_read() {
         asset.content = Some(Arc::from(&b"{}"[..]));
         asset.size_bytes = 2;
     }
-    let told = run(
+    let outcome = run(
         &project,
         &server,
         &[&["pick", "--published", "me/wheels"][..], &MACHINE].concat(),
         0,
     );
     assert!(
-        told.stderr.contains("warning[G010 bad-manifest]"),
+        outcome.stderr.contains("warning[G010 bad-manifest]"),
         "{}",
-        told.stderr
+        outcome.stderr
     );
-    assert!(told.stdout.starts_with(CP311), "{}", told.stdout);
+    assert!(outcome.stdout.starts_with(CP311), "{}", outcome.stdout);
 }
 
 #[test]
-fn a_limit_is_waited_for_and_one_beyond_the_deadline_is_told() {
+fn a_limit_is_waited_for_and_one_beyond_the_deadline_is_reported() {
     let passing = server(
         GithubSettings::default(),
         &["list-releases#1=retry-after:429:1", "list-releases#2=503"],
@@ -377,22 +378,22 @@ fn a_limit_is_waited_for_and_one_beyond_the_deadline_is_told() {
     let rest = jobs(&project(), &passing, 0).json();
     assert_eq!(rest["published"].as_array().map(Vec::len), Some(1));
     let limited = server(GithubSettings::default(), &["list-releases=limit:403:3000"]);
-    let told = jobs(&project(), &limited, 3).stderr;
+    let stderr = jobs(&project(), &limited, 3).stderr;
     assert!(
-        told.contains("error[G107 no-answer]") && told.contains("60 requests per hour"),
-        "{told}"
+        stderr.contains("error[G107 no-answer]") && stderr.contains("60 requests per hour"),
+        "{stderr}"
     );
-    let told = jobs(&project().env("GITHUB_TOKEN", "reader"), &limited, 3).stderr;
+    let stderr = jobs(&project().env("GITHUB_TOKEN", "reader"), &limited, 3).stderr;
     assert!(
-        told.contains("error[G107 no-answer]") && !told.contains("60 requests per hour"),
-        "{told}"
+        stderr.contains("error[G107 no-answer]") && !stderr.contains("60 requests per hour"),
+        "{stderr}"
     );
 }
 
 #[test]
-fn what_cannot_be_read_is_told_with_what_helps() {
+fn what_cannot_be_read_is_reported_with_what_helps() {
     let missing = server(GithubSettings::default(), &[]);
-    let told = run(
+    let stderr = run(
         &project(),
         &missing,
         &["plan", "m.yaml", "--published", "me/weels"],
@@ -400,15 +401,18 @@ fn what_cannot_be_read_is_told_with_what_helps() {
     )
     .stderr;
     assert!(
-        told.contains("error[G105 not-on-github]")
-            && told.contains("no file or directory `me/weels` exists either"),
-        "{told}"
+        stderr.contains("error[G105 not-on-github]")
+            && stderr.contains("no file or directory `me/weels` exists either"),
+        "{stderr}"
     );
-    assert!(told.contains("private repository needs a token"), "{told}");
-    let told = jobs(&project().env("GITHUB_TOKEN", "nobody"), &missing, 3).stderr;
     assert!(
-        told.contains("error[G103 bad-token]") && told.contains("public data needs no token"),
-        "{told}"
+        stderr.contains("private repository needs a token"),
+        "{stderr}"
+    );
+    let stderr = jobs(&project().env("GITHUB_TOKEN", "nobody"), &missing, 3).stderr;
+    assert!(
+        stderr.contains("error[G103 bad-token]") && stderr.contains("public data needs no token"),
+        "{stderr}"
     );
     let garbled = server(GithubSettings::default(), &["list-releases=garbled"]);
     assert!(
@@ -420,8 +424,11 @@ fn what_cannot_be_read_is_told_with_what_helps() {
     for number in 0..101 {
         add(&elsewhere, &format!("v{number}"), &[], false);
     }
-    let told = jobs(&project().env("GITHUB_TOKEN", "reader"), &elsewhere, 3).stderr;
-    assert!(told.contains("error[G108 api-leads-elsewhere]"), "{told}");
+    let stderr = jobs(&project().env("GITHUB_TOKEN", "reader"), &elsewhere, 3).stderr;
+    assert!(
+        stderr.contains("error[G108 api-leads-elsewhere]"),
+        "{stderr}"
+    );
 }
 
 #[test]
@@ -484,7 +491,7 @@ fn manifests_are_fetched_of_releases_whose_wheels_a_plan_is_compared_with() {
             &url,
         ])
         .exits(0);
-    let told = |matrix: &str| {
+    let stderr_of = |matrix: &str| {
         run(
             &project,
             &server,
@@ -493,12 +500,12 @@ fn manifests_are_fetched_of_releases_whose_wheels_a_plan_is_compared_with() {
         )
         .stderr
     };
-    let warned = told("other.yaml");
+    let warned = stderr_of("other.yaml");
     let expect = format!(
         "warning[G023 planned-target-missing]: the published `{CP311}` of release `v1` has no code for gfx90a"
     );
     assert!(warned.contains(&expect), "{warned}");
-    crate::support::appears("G023", &warned, &told("m.yaml"));
+    crate::support::appears("G023", &warned, &stderr_of("m.yaml"));
     let missing = [
         "report",
         "missing",

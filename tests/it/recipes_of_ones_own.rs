@@ -10,8 +10,9 @@ const RECIPE: &str = "recipe: 1\nname: mine\nversion-from: build\nsources: {mine
 
 fn stages(project: &Project, files: &[&str]) -> Vec<String> {
     let words = [&["render", "recipe"], files, &["--engine", "local"]].concat();
-    let said = project.run(&words).exits(0).stdout;
-    said.lines()
+    let stdout = project.run(&words).exits(0).stdout;
+    stdout
+        .lines()
         .filter_map(|line| line.trim().strip_prefix("- stage: "))
         .map(str::to_owned)
         .collect()
@@ -80,7 +81,7 @@ fn a_chain_of_operators_in_a_recipe_is_refused_with_a_diagnostic() {
         let project = Project::new()
             .file("mine.yaml", &recipe)
             .file("m.yaml", MATRIX);
-        let said = project
+        let stderr = project
             .run(&[
                 "render",
                 "recipe",
@@ -91,10 +92,10 @@ fn a_chain_of_operators_in_a_recipe_is_refused_with_a_diagnostic() {
             ])
             .exits(1)
             .stderr;
-        let shown: String = said.chars().take(2000).collect();
+        let shown: String = stderr.chars().take(2000).collect();
         assert!(
-            said.starts_with("error[B")
-                && said.contains("an expression has more than 150 operators"),
+            stderr.starts_with("error[B")
+                && stderr.contains("an expression has more than 150 operators"),
             "{shown}"
         );
     }
@@ -115,7 +116,7 @@ fn what_a_recipe_uses_may_stand_beside_it() {
 }
 
 #[test]
-fn a_shipped_recipe_that_no_longer_fits_what_it_uses_is_told() {
+fn a_shipped_recipe_that_no_longer_fits_what_it_uses_is_reported() {
     // `torch-environment` has facts that are asked beside the stage `rocm`.
     let used =
         "recipe: 1\nname: rocm-sdk\nsteps:\n  - {stage: sdk, argv: [\"true\"]}\nleaves: tree\n";
@@ -123,13 +124,13 @@ fn a_shipped_recipe_that_no_longer_fits_what_it_uses_is_told() {
     let project = Project::new()
         .file("rocm-sdk.yaml", used)
         .file("m.yaml", &matrix);
-    let told = project
+    let stderr = project
         .run(&["check", "rocm-sdk.yaml", "m.yaml"])
         .exits(1)
         .stderr;
     assert!(
-        told.contains("refers to `rocm`, which is not a stage"),
-        "{told}"
+        stderr.contains("refers to `rocm`, which is not a stage"),
+        "{stderr}"
     );
 }
 
@@ -139,7 +140,7 @@ fn programs_beside_the_jobs_own_python_come_before_those_of_the_machine() {
     let project = Project::new()
         .file("mine.yaml", RECIPE)
         .file("m.yaml", &matrix);
-    let said = project
+    let stdout = project
         .run(&[
             "render",
             "recipe",
@@ -150,7 +151,7 @@ fn programs_beside_the_jobs_own_python_come_before_those_of_the_machine() {
         ])
         .exits(0)
         .stdout;
-    let build = said.split("stage: build\n").nth(1).unwrap();
+    let build = stdout.split("stage: build\n").nth(1).unwrap();
     assert!(
         build.contains("prepend: '${ROCK_FACT_sdk_bin}:${ROCK_FOLDER}/venv/bin'"),
         "{build}"
@@ -266,13 +267,13 @@ fn one_folder_of_a_repository_is_checked_out_alone() {
     }
     for folder in ["../other", "/etc", "--stdin"] {
         std::fs::write(project.path("mine.yaml"), recipe(folder, "main")).unwrap();
-        let told = project
+        let stderr = project
             .run(&["check", "mine.yaml", "m.yaml"])
             .exits(1)
             .stderr;
         assert!(
-            told.contains(&format!("`{folder}` is not a valid folder in a repository")),
-            "{told}"
+            stderr.contains(&format!("`{folder}` is not a valid folder in a repository")),
+            "{stderr}"
         );
     }
 }
@@ -301,13 +302,13 @@ fn keys_of_another_kind_of_source_are_refused() {
         let project = Project::new()
             .file("mine.yaml", &recipe(keys))
             .file("m.yaml", MATRIX);
-        let told = project
+        let stderr = project
             .run(&["check", "mine.yaml", "m.yaml"])
             .exits(1)
             .stderr;
         assert!(
-            told.contains(reason) && told.contains("help: remove it"),
-            "{told}"
+            stderr.contains(reason) && stderr.contains("help: remove it"),
+            "{stderr}"
         );
     }
 }
@@ -386,22 +387,23 @@ fn replacements_of_edits_with_other_escapes_are_refused() {
             "recipe: 1\nname: mine\nversion-from: build\nsources: {{mine: {{path: tree}}}}\nedits:\n  - file: src/mine/a.txt\n    find: old\n    replace: '{replace}'\nsteps:\n  - {{stage: build, argv: [make]}}\nleaves: tree\n"
         )
     };
-    let mut told = String::new();
+    let mut output = String::new();
     for replace in [r"\x41", r"a\d", r"\0", r"\123", r"\{{ vars.value }}"] {
         let project = Project::new()
             .file("mine.yaml", &recipe(replace))
             .file("m.yaml", MATRIX);
-        let said = project
+        let stderr = project
             .run(&["check", "mine.yaml", "m.yaml"])
             .exits(1)
             .stderr;
-        told.extend(
-            said.split("\n\n")
+        output.extend(
+            stderr
+                .split("\n\n")
                 .filter(|one| one.starts_with("error[B080"))
                 .map(|one| format!("{one}\n\n")),
         );
     }
-    insta::assert_snapshot!(told, @r"
+    insta::assert_snapshot!(output, @r"
     error[B080 bad-replacement]: `\x` is not a supported escape in a replacement
      --> mine.yaml:8:15
       |
@@ -473,10 +475,10 @@ fn a_variable_that_the_recipe_requires_is_missed_by_check() {
     with("include: [{axes: {python: \"3.11\"}, set: {vars: {source: project}}}]\n").exits(0);
     let rows =
         "rows:\n  - {ext: \"1.0\", python: \"3.12\", rocm: \"6.2\", vars: {source: project}}\n";
-    let said = with(rows).exits(1).stderr;
+    let stderr = with(rows).exits(1).stderr;
     assert!(
-        said.contains("1 of 2 jobs do not have it, such as `ext-1.0-rocm6.2-py3.11`"),
-        "{said}"
+        stderr.contains("1 of 2 jobs do not have it, such as `ext-1.0-rocm6.2-py3.11`"),
+        "{stderr}"
     );
 }
 

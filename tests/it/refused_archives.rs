@@ -58,7 +58,7 @@ fn refused(code: &str, archive: &RawZip) -> String {
 fn verified(archive: &RawZip) -> String {
     Project::new()
         .bytes(NAME, &archive.bytes())
-        .said(&["wheel", "verify", NAME])
+        .stderr_of(&["wheel", "verify", NAME])
 }
 
 #[test]
@@ -277,15 +277,15 @@ fn archives_that_installers_or_pypi_refuse_are_refused() {
 
 #[test]
 fn a_zip64_end_record_with_an_extension_is_refused() {
-    let said = |bytes: &[u8]| {
+    let output_of = |bytes: &[u8]| {
         Project::new()
             .bytes(NAME, bytes)
-            .said(&["wheel", "verify", NAME])
+            .stderr_of(&["wheel", "verify", NAME])
     };
     appears(
         "W109",
-        &said(&with_zip64_end(&sound(), b"extension")),
-        &said(&with_zip64_end(&sound(), b"")),
+        &output_of(&with_zip64_end(&sound(), b"extension")),
+        &output_of(&with_zip64_end(&sound(), b"")),
     );
 }
 
@@ -309,10 +309,10 @@ fn what_pypi_alone_refuses_is_gone_where_a_wheel_is_written_again() {
         let project = Project::new().bytes(NAME, &archive.bytes());
         let commands = commands();
         for command in [&commands[1], &commands[3], &commands[7]] {
-            let said = project.said(command);
+            let output = project.stderr_of(command);
             assert!(
-                said.contains(&format!("error[{code} ")),
-                "{command:?}: {said}"
+                output.contains(&format!("error[{code} ")),
+                "{command:?}: {output}"
             );
         }
         for command in &commands[4..7] {
@@ -320,7 +320,7 @@ fn what_pypi_alone_refuses_is_gone_where_a_wheel_is_written_again() {
         }
         for made in project.files().iter().filter(|file| file.contains('/')) {
             assert_eq!(
-                project.said(&["wheel", "verify", made]),
+                project.stderr_of(&["wheel", "verify", made]),
                 "",
                 "{code} {made}"
             );
@@ -335,14 +335,14 @@ fn what_pypi_alone_refuses_is_gone_where_a_wheel_is_written_again() {
 
 #[test]
 fn entry_points_of_more_than_a_mebibyte_are_not_read() {
-    let said = |length: usize| {
+    let output_of = |length: usize| {
         let text = "#".repeat(length);
         let wheel = Wheel::named(NAME).file("demo-1.0.dist-info/entry_points.txt", text);
         Project::new()
             .bytes(NAME, &wheel.bytes())
-            .said(&["wheel", "verify", NAME])
+            .stderr_of(&["wheel", "verify", NAME])
     };
-    appears("W017", &said((1 << 20) + 1), &said(1 << 20));
+    appears("W017", &output_of((1 << 20) + 1), &output_of(1 << 20));
 }
 
 /// The longest names and comments, and the newest version.

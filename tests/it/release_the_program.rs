@@ -221,12 +221,12 @@ fn a_tag_elsewhere_than_at_the_head_of_main_is_refused_before_anything_is_built(
         "api repos/org/rock-action/git/ref/heads/main --jq .object.sha\n"
     );
     let project = project.file("main", "later\n");
-    let said = fails(&project, "check", name);
+    let output = fails(&project, "check", name);
     assert!(
-        said.starts_with("::error::v1.2.3 is at pushed and the head of main is later"),
-        "{said}"
+        output.starts_with("::error::v1.2.3 is at pushed and the head of main is later"),
+        "{output}"
     );
-    assert!(said.ends_with("tag the head of main\n"), "{said}");
+    assert!(output.ends_with("tag the head of main\n"), "{output}");
     let workflow = workflow();
     assert_eq!(step_names(&workflow["jobs"]["check"])[1], name);
     let needs = ["build", "release", "major", "pypi"]
@@ -246,9 +246,9 @@ fn a_published_version_is_refused_before_its_tag_is_judged() {
     let project = project.file("published", "v1.2.2\nv1.2.30\n");
     passes(&project, "check", name);
     let project = project.file("published", "v1.2.3\n");
-    let said = fails(&project, "check", name);
+    let output = fails(&project, "check", name);
     assert_eq!(
-        said,
+        output,
         "::error::v1.2.3 is published already, and what is published does not change: raise the version, or re-run \
          only the jobs that failed\n"
     );
@@ -257,7 +257,7 @@ fn a_published_version_is_refused_before_its_tag_is_judged() {
 
 /// `actions/checkout` refuses a tag that is not where it was when the run began.
 #[test]
-fn a_run_goes_on_after_its_tag_has_moved() {
+fn a_run_continues_after_its_tag_has_moved() {
     let workflow = workflow();
     let jobs = workflow["jobs"].as_object().unwrap().values();
     let steps = jobs.flat_map(|job| job["steps"].as_array().unwrap());

@@ -136,11 +136,11 @@ leaves: tree
         ("FOLDERS", "/b"),
         ("EMPTY", ""),
     ];
-    let said = "[-O1 -g -Lx][-Ix -Iy -O2][a}$`\"\\'b][-Lx][/a:/b]";
+    let output = "[-O1 -g -Lx][-Ix -Iy -O2][a}$`\"\\'b][-Lx][/a:/b]";
     let (code, text) = run(&project, &variables);
     assert_eq!(
         (code, job_file(&project, "said").as_str()),
-        (Some(0), said),
+        (Some(0), output),
         "{text}"
     );
     std::fs::remove_dir_all(project.path(".rock")).unwrap();
@@ -159,7 +159,7 @@ leaves: tree
             "local",
         ])
         .exits(0);
-    assert_eq!(job_file(&project, "said"), said, "as a build does it");
+    assert_eq!(job_file(&project, "said"), output, "as a build does it");
 }
 
 #[test]
@@ -203,10 +203,10 @@ fn shipped_stage(version: &str, torch: &str, stage: &str) -> Vec<String> {
         "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\ngfx: [gfx942]\ntorch-from: host\npython-from: host\n\
          axes: {{flash-attn: [\"{version}\"], python: [\"{python}\"], torch: [\"{torch}\"], rocm: [\"{rocm}\"]}}\n"
     );
-    let said = Project::new()
+    let output = Project::new()
         .file("m.yaml", &matrix)
         .run(&["render", "recipe", "m.yaml", "--engine", "local"]);
-    let recipe: serde_yaml::Value = serde_yaml::from_str(&said.exits(0).stdout).unwrap();
+    let recipe: serde_yaml::Value = serde_yaml::from_str(&output.exits(0).stdout).unwrap();
     let found = recipe["steps"]
         .as_sequence()
         .unwrap()
@@ -246,14 +246,14 @@ fn the_recipe_of_flash_attn_asks_for_cpp_20_with_torch_2_14_and_aborts_on_other_
             "cc_flag = []\nextra_compile_args = {{\n    \"cxx\": [\"-O3\", \"{std}\"] + generator_flag,\n    \"nvcc\": [\n        \"-O3\",\n        \"{std}\",\n    ]\n}}\n"
         )
     };
-    let (project, code, said) = on_sources(&flags("-std=c++17"), &edit);
+    let (project, code, text) = on_sources(&flags("-std=c++17"), &edit);
     assert_eq!(
-        (code, said.lines().last()),
+        (code, text.lines().last()),
         (Some(0), Some("src/flash-attn/setup.py: applied, 2 places"))
     );
     assert!(
-        said.contains("-    \"cxx\": [\"-O3\", \"-std=c++17\"]"),
-        "what changed is shown: {said}"
+        text.contains("-    \"cxx\": [\"-O3\", \"-std=c++17\"]"),
+        "what changed is shown: {text}"
     );
     assert_eq!(project.read("src/flash-attn/setup.py"), flags("-std=c++20"));
     let (project, code, _) = on_sources(&flags("-std=c++20"), &edit);
@@ -262,14 +262,14 @@ fn the_recipe_of_flash_attn_asks_for_cpp_20_with_torch_2_14_and_aborts_on_other_
         (Some(0), flags("-std=c++20")),
         "untouched"
     );
-    let (project, code, said) = on_sources(&flags("-std=c++14"), &edit);
+    let (project, code, text) = on_sources(&flags("-std=c++14"), &edit);
     assert_eq!(
         (code, project.read("src/flash-attn/setup.py")),
         (Some(1), flags("-std=c++14"))
     );
     assert!(
-        said.contains("the sources are not what this edit was written for"),
-        "{said}"
+        text.contains("the sources are not what this edit was written for"),
+        "{text}"
     );
     assert!(
         shipped_stage("2.8.3", "2.5.1", "edit-2").is_empty(),
@@ -279,8 +279,8 @@ fn the_recipe_of_flash_attn_asks_for_cpp_20_with_torch_2_14_and_aborts_on_other_
 
 #[test]
 fn the_recipe_of_flash_attn_keeps_flash_attention_4_out_of_the_wheel() {
-    let (project, code, said) = on_sources("", &shipped_stage("2.8.3", "2.5.1", "edit-1"));
-    assert_eq!(code, Some(0), "{said}");
+    let (project, code, text) = on_sources("", &shipped_stage("2.8.3", "2.5.1", "edit-1"));
+    assert_eq!(code, Some(0), "{text}");
     assert!(project.has("src/flash-attn/flash_attn/flash_attn_interface.py"));
     assert!(!project.has("src/flash-attn/flash_attn/cute"));
 }
@@ -297,11 +297,11 @@ fn a_folder_that_the_recipe_removes_is_gone() {
 fn a_script_looks_for_what_it_copies_before_anything_else() {
     let project = tiny("x");
     std::fs::rename(project.path("tree"), project.path("away")).unwrap();
-    let (code, said) = run(&project, &[]);
-    assert_eq!(code, Some(1), "{said}");
+    let (code, text) = run(&project, &[]);
+    assert_eq!(code, Some(1), "{text}");
     let path = project.path("tree").display().to_string();
     assert_eq!(
-        said,
+        text,
         format!("== the source tree is to come from {path}, which is not there\n")
     );
     assert!(!project.has(".rock"), "{:?}", project.files());
@@ -353,7 +353,7 @@ fn an_estimate_counts_the_compilers_that_memory_holds() {
 }
 
 #[test]
-fn a_build_ends_with_124_at_the_cap_and_goes_on_at_a_stage() {
+fn a_build_ends_with_124_at_the_cap_and_continues_at_a_stage() {
     let project = tiny("x");
     let (code, text) = run(&project, &[("ROCK_CAP_S", "0")]);
     assert_eq!(code, Some(124), "{text}");
@@ -913,8 +913,8 @@ fn a_script_is_printed_for_one_job() {
     let matrix = one_cell("2.8.3", "").replace("[\"3.11\"]", "[\"3.10\", \"3.11\"]");
     let project = Project::new().file("m.yaml", &matrix);
     let script = ["render", "script", "m.yaml"];
-    let said = project.run(&script).exits(2).stderr;
-    insta::assert_snapshot!(said, @r"
+    let stderr = project.run(&script).exits(2).stderr;
+    insta::assert_snapshot!(stderr, @r"
     error: 2 jobs are selected, and a script builds one: name one of flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.10, flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.11, or write one script for each job with `--out DIR`
 
     Usage: rock-matrix render script [OPTIONS] [FILE|JOB]...

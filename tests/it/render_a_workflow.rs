@@ -182,10 +182,10 @@ fn the_legs_of_a_workflow_are_what_its_file_says() {
 }
 
 #[test]
-fn what_only_newer_servers_know_stands_there_when_asked_for() {
+fn fields_of_newer_servers_are_there_on_request() {
     let by_default = rendered(&project(""), &[]);
-    let asked = project("workflow: {queue: max}\n");
-    let text = rendered(&asked, &[]);
+    let requested = project("workflow: {queue: max}\n");
+    let text = rendered(&requested, &[]);
     let workflow: Value = serde_yaml::from_str(&text).unwrap();
     assert_eq!(workflow["concurrency"]["queue"], "max");
     let more: Vec<&str> = text
@@ -373,8 +373,8 @@ fn legs_have_every_value_that_the_steps_read() {
 fn a_written_workflow_passes_the_check_until_someone_edits_it() {
     let project = project("");
     let out = ".github/workflows/wheels.yml";
-    let said = project.run(&["render", "workflow", "--out", out]).exits(0);
-    assert_eq!(said.stderr, format!("wrote {out}\n"));
+    let outcome = project.run(&["render", "workflow", "--out", out]).exits(0);
+    assert_eq!(outcome.stderr, format!("wrote {out}\n"));
     assert_eq!(
         project
             .run(&["render", "workflow", "--out", out])
@@ -382,43 +382,45 @@ fn a_written_workflow_passes_the_check_until_someone_edits_it() {
             .stderr,
         format!("unchanged: {out}\n")
     );
-    let said = project.run(&["render", "workflow", "--check"]).exits(0);
-    assert_eq!(said.stderr, format!("{out} is up to date\n"));
+    let outcome = project.run(&["render", "workflow", "--check"]).exits(0);
+    assert_eq!(outcome.stderr, format!("{out} is up to date\n"));
     let text = std::fs::read_to_string(project.path(out)).unwrap();
     std::fs::write(
         project.path(out),
         text.replace("max-parallel: 20", "max-parallel: 21"),
     )
     .unwrap();
-    let said = project.run(&["render", "workflow", "--check"]).exits(1);
+    let outcome = project.run(&["render", "workflow", "--check"]).exits(1);
     assert!(
-        said.stderr
+        outcome
+            .stderr
             .contains("is `      max-parallel: 21`, should be `      max-parallel: 20`"),
         "{}",
-        said.stderr
+        outcome.stderr
     );
     assert!(
-        said.stdout.starts_with(&format!("--- {out}\n+++ ")),
+        outcome.stdout.starts_with(&format!("--- {out}\n+++ ")),
         "{}",
-        said.stdout
+        outcome.stdout
     );
     assert!(
-        said.stdout
+        outcome
+            .stdout
             .contains("\n-      max-parallel: 21\n+      max-parallel: 20\n"),
         "{}",
-        said.stdout
+        outcome.stdout
     );
     std::fs::remove_file(project.path(out)).unwrap();
-    let said = project.run(&["render", "workflow", "--check"]).exits(1);
+    let outcome = project.run(&["render", "workflow", "--check"]).exits(1);
     assert!(
-        said.stderr.contains("the file does not exist"),
+        outcome.stderr.contains("the file does not exist"),
         "{}",
-        said.stderr
+        outcome.stderr
     );
     assert!(
-        said.stdout.contains("\n+name: flash-attn wheels\n"),
+        outcome.stdout.contains("\n+name: flash-attn wheels\n"),
         "{}",
-        said.stdout
+        outcome.stdout
     );
     assert!(!project.has(out));
 }
@@ -430,7 +432,7 @@ fn what_is_printed_is_what_is_checked_and_what_is_written() {
     let printed = printed.replace("[VERSION]", env!("CARGO_PKG_VERSION"));
     let project = project.file(".github/workflows/wheels.yml", &printed);
     let _ = project.run(&["render", "workflow", "--check"]).exits(0);
-    let said = project
+    let outcome = project
         .run(&[
             "render",
             "workflow",
@@ -438,7 +440,7 @@ fn what_is_printed_is_what_is_checked_and_what_is_written() {
             ".github/workflows/wheels.yml",
         ])
         .exits(0);
-    assert_eq!(said.stderr, "unchanged: .github/workflows/wheels.yml\n");
+    assert_eq!(outcome.stderr, "unchanged: .github/workflows/wheels.yml\n");
 }
 
 #[test]
@@ -451,13 +453,13 @@ fn a_file_that_github_would_not_run_is_warned_of() {
         (".github/workflows/wheels.txt", false),
         (".github/workflows/more/wheels.yml", false),
     ] {
-        let said = project.run(&["render", "workflow", "--out", out]).exits(0);
-        let told = format!("warning[P051 workflow-elsewhere]: GitHub does not run `{out}`\n");
+        let outcome = project.run(&["render", "workflow", "--out", out]).exits(0);
+        let content = format!("warning[P051 workflow-elsewhere]: GitHub does not run `{out}`\n");
         assert_eq!(
-            said.stderr.contains(&told),
+            outcome.stderr.contains(&content),
             !is_run,
             "{out}: {}",
-            said.stderr
+            outcome.stderr
         );
     }
 }
@@ -506,25 +508,26 @@ fn pull_requests_plan_when_a_file_is_added_or_a_folder_that_is_read_changes() {
 #[test]
 fn a_workflow_that_someone_wrote_is_kept() {
     let project = project("").file("ci.yml", "name: mine\n");
-    let said = project
+    let outcome = project
         .run(&["render", "workflow", "--out", "ci.yml"])
         .exits(1);
     assert!(
-        said.stderr
+        outcome
+            .stderr
             .starts_with("error[P046 not-rendered]: `ci.yml` was not generated"),
         "{}",
-        said.stderr
+        outcome.stderr
     );
     assert_eq!(project.read("ci.yml"), "name: mine\n");
 }
 
 /// Runs `render workflow --out w.yml` and gives what it says; nothing may be written.
 fn refused(project: &Project, arguments: &[&str]) -> String {
-    let said = project
+    let outcome = project
         .run(&[&["render", "workflow", "--out", "w.yml"], arguments].concat())
         .exits(1);
-    assert!(!project.has("w.yml") && said.stdout.is_empty());
-    said.stderr
+    assert!(!project.has("w.yml") && outcome.stdout.is_empty());
+    outcome.stderr
 }
 
 #[test]
@@ -535,43 +538,44 @@ fn options_differ_only_between_workflows() {
             &matrix(fields).replace("2.7.4.post1", "2.7.4"),
         )
     };
-    let told = refused(&two("workflow: {cache: on}\n"), &[]);
+    let messages = refused(&two("workflow: {cache: on}\n"), &[]);
     assert!(
-        told.contains(
+        messages.contains(
             "error[P040 options-differ]: the files of a workflow have different `workflow`\n"
         ),
-        "{told}"
+        "{messages}"
     );
-    let told = refused(&two("release: {pages: true}\n"), &[]);
+    let messages = refused(&two("release: {pages: true}\n"), &[]);
     assert!(
-        told.contains(
+        messages.contains(
             "error[P040 options-differ]: the files of a workflow have different `release`\n"
         ),
-        "{told}"
+        "{messages}"
     );
     let _ = rendered(&two("secrets: [HF_TOKEN]\n"), &[]);
 }
 
 #[test]
-fn files_that_cannot_share_a_workflow_are_told_once_with_the_command_for_each() {
+fn files_that_cannot_share_a_workflow_are_reported_once_with_the_command_for_each() {
     let version = |fields: &str, version: &str| matrix(fields).replace("2.7.4.post1", version);
     let fields = "workflow: {tags: [\"wheels-*\"]}\nrelease: {make-latest: \"false\"}\n";
     let project = project("")
         .file("matrices/it's other.yaml", &version(fields, "2.7.4"))
         .file("matrices/third.yaml", &version("", "2.6.3"));
-    let told = refused(&project, &[]);
-    assert_eq!(told.matches("error[").count(), 1, "{told}");
+    let messages = refused(&project, &[]);
+    assert_eq!(messages.matches("error[").count(), 1, "{messages}");
     assert!(
-        told.contains("have different `release` and `workflow`\n"),
-        "{told}"
+        messages.contains("have different `release` and `workflow`\n"),
+        "{messages}"
     );
     assert_eq!(
-        told.matches("differs from `matrices/flash-attn.yaml`")
+        messages
+            .matches("differs from `matrices/flash-attn.yaml`")
             .count(),
         2,
-        "{told}"
+        "{messages}"
     );
-    let (_, help) = told.split_once("help: ").unwrap();
+    let (_, help) = messages.split_once("help: ").unwrap();
     assert_eq!(
         help.trim_end(),
         "use the same values in each, or render several workflows with different tags: \
@@ -596,23 +600,25 @@ fn a_file_for_windows_is_left_out_of_a_workflow_that_names_no_files() {
         .replace("2.5.1", "2.9.1");
     let fields = "torch-from: host\npython-from: host\nunknown: lenient\n";
     let project = project("").file("matrices/win.yaml", &format!("{windows}{fields}"));
-    let said = project.run(&["render", "workflow"]).exits(0);
+    let outcome = project.run(&["render", "workflow"]).exits(0);
     let message = "note[B007 windows-job]: `matrices/win.yaml` is not part of the workflow: its jobs are for Windows\n";
-    assert!(said.stderr.starts_with(message), "{}", said.stderr);
+    assert!(outcome.stderr.starts_with(message), "{}", outcome.stderr);
     assert!(
-        said.stderr
+        outcome
+            .stderr
             .contains("`rock-matrix render script matrices/win.yaml --out rendered/`"),
         "{}",
-        said.stderr
+        outcome.stderr
     );
     assert!(
-        said.stdout
+        outcome
+            .stdout
             .contains("rock-matrix render workflow matrices/flash-attn.yaml --out "),
         "{}",
-        said.stdout
+        outcome.stdout
     );
     assert!(
-        !said.stdout.contains("win.yaml"),
+        !outcome.stdout.contains("win.yaml"),
         "what runs plans the same files"
     );
     let _ = project
@@ -644,24 +650,28 @@ fn a_path_that_is_not_in_the_checkout_is_refused() {
             .file("up/x", "")
             .file("m.yaml", &matrix(""))
             .file(odd, &matrix(""));
-        let told = refused(&project, &[name]);
-        assert!(told.contains("error[P041 path-not-in-checkout]"), "{told}");
+        let messages = refused(&project, &[name]);
+        assert!(
+            messages.contains("error[P041 path-not-in-checkout]"),
+            "{messages}"
+        );
     }
     let project = project("");
     let absolute = project.path("matrices/flash-attn.yaml");
-    let told = refused(&project, &[absolute.to_str().unwrap()]);
+    let messages = refused(&project, &[absolute.to_str().unwrap()]);
     assert!(
-        told.contains("is not below the repository's root"),
-        "{told}"
+        messages.contains("is not below the repository's root"),
+        "{messages}"
     );
     // Nor is one that was found instead of named.
     for name in [odd, "a\u{2028}on: push.yaml", "a\non: push.yaml"] {
         let fields = "enabled: false\nrelease: {pages: true}\n";
         let project = Project::new().file(&format!("matrices/{name}"), &matrix(fields));
-        let told = refused(&project, &[]);
+        let messages = refused(&project, &[]);
         assert!(
-            told.contains("error[P041 path-not-in-checkout]") && told.contains("help: rename it"),
-            "{told}"
+            messages.contains("error[P041 path-not-in-checkout]")
+                && messages.contains("help: rename it"),
+            "{messages}"
         );
     }
 }
@@ -745,13 +755,13 @@ fn an_action_without_commit_is_never_made_up() {
         .filter(|line| !line.contains("name: actions/attest,"))
         .collect();
     let project = project.file("facts/actions.yaml", &(kept.join("\n") + "\n"));
-    let told = refused(&project, &["--compat", "facts"]);
+    let messages = refused(&project, &["--compat", "facts"]);
     assert!(
-        told.contains(
+        messages.contains(
             "error[P042 action-without-commit]: the compatibility data has no commit of \
              `actions/attest`"
         ),
-        "{told}"
+        "{messages}"
     );
     // Where the facts have a commit of the tool's own action, that is used.
     let row = text
@@ -769,10 +779,10 @@ fn an_action_without_commit_is_never_made_up() {
 }
 
 #[test]
-fn too_many_artifacts_are_told_before_anything_is_written() {
+fn too_many_artifacts_are_reported_before_anything_is_written() {
     let arguments = ["--recipes", "recipes"];
-    let told = refused(&many(Project::new(), 501), &arguments);
-    insta::assert_snapshot!(told, @r"
+    let messages = refused(&many(Project::new(), 501), &arguments);
+    insta::assert_snapshot!(messages, @r"
     error[P043 too-many-artifacts]: the workflow would have 501 artifacts with wheels, but a job can download at most 500
      = note: one run has a matrix for each 256 jobs, and publishes all its wheels together
     help: give each workflow fewer matrix files, or list fewer values
@@ -885,35 +895,37 @@ fn jobs_are_256_a_matrix_and_none_are_legal() {
         )
     );
     let empty = project("enabled: false\n");
-    let said = empty.run(&["render", "workflow"]).exits(0);
+    let outcome = empty.run(&["render", "workflow"]).exits(0);
     assert!(
-        said.stderr.starts_with("warning[P014 empty-plan]"),
+        outcome.stderr.starts_with("warning[P014 empty-plan]"),
         "{}",
-        said.stderr
+        outcome.stderr
     );
     assert!(
-        said.stdout.contains("if: needs.plan.outputs.count != '0'"),
+        outcome
+            .stdout
+            .contains("if: needs.plan.outputs.count != '0'"),
         "{}",
-        said.stdout
+        outcome.stdout
     );
     let step = project("enabled: false\n").env("GITHUB_ACTIONS", "true");
-    let told = step.run(&["plan", "--github-output"]).exits(0).stderr;
+    let errors = step.run(&["plan", "--github-output"]).exits(0).stderr;
     assert!(
-        told.contains("::warning title=P014 empty-plan::the plan has no jobs"),
-        "{told}"
+        errors.contains("::warning title=P014 empty-plan::the plan has no jobs"),
+        "{errors}"
     );
-    let told = step
+    let errors = step
         .run(&["plan", "--github-output", "--fail-empty"])
         .exits(1)
         .stderr;
     assert!(
-        told.contains("::error title=P014 empty-plan::the plan has no jobs"),
-        "{told}"
+        errors.contains("::error title=P014 empty-plan::the plan has no jobs"),
+        "{errors}"
     );
 }
 
 #[test]
-fn a_workflow_larger_than_github_reads_is_not_written_and_one_half_as_large_is_told_of() {
+fn a_workflow_larger_than_github_reads_is_not_written_and_one_half_as_large_is_reported() {
     // Every path of a long folder stands in the file some times.
     let files = |count: usize| -> Vec<String> {
         (0..count)
@@ -939,17 +951,17 @@ fn a_workflow_larger_than_github_reads_is_not_written_and_one_half_as_large_is_t
         (project, ran)
     };
     let (project, ran) = run(40);
-    let told = ran.exits(1).stderr;
+    let errors = ran.exits(1).stderr;
     assert!(
-        told.contains("error[P044 workflow-too-large]: the workflow has "),
-        "{told}"
+        errors.contains("error[P044 workflow-too-large]: the workflow has "),
+        "{errors}"
     );
     assert!(!project.has("w.yml"), "nothing is written");
     let (project, ran) = run(20);
-    let told = ran.exits(0).stderr;
+    let errors = ran.exits(0).stderr;
     assert!(
-        told.contains("warning[P044 workflow-too-large]: the workflow has "),
-        "{told}"
+        errors.contains("warning[P044 workflow-too-large]: the workflow has "),
+        "{errors}"
     );
     assert!((256_001..=512_000).contains(&project.read("w.yml").len()));
 }
@@ -957,7 +969,7 @@ fn a_workflow_larger_than_github_reads_is_not_written_and_one_half_as_large_is_t
 /// A label that the facts do not have is told at its line, since a job waits for ever where it
 /// is mistyped.
 #[test]
-fn a_runner_that_the_table_lacks_is_told_at_the_line_of_the_matrix_file() {
+fn a_runner_that_the_table_lacks_is_reported_at_the_line_of_the_matrix_file() {
     let facts = |keep: bool| {
         let project = project("runner: mi300x\n").copy("matrices/compat", "facts");
         let project = project.env("GITHUB_ACTIONS", "true").env("NO_COLOR", "1");
@@ -974,12 +986,12 @@ fn a_runner_that_the_table_lacks_is_told_at_the_line_of_the_matrix_file() {
     for command in [&["plan"][..], &["render", "workflow"]] {
         let arguments = [command, &["--compat", "facts"]].concat();
         assert!(!facts(true).run(&arguments).exits(0).stderr.contains("M042"));
-        let said = facts(false).run(&arguments).exits(0);
-        let told = "warning[M042 unknown-runner]: unknown runner `mi300x`\n  --> \
+        let outcome = facts(false).run(&arguments).exits(0);
+        let messages = "warning[M042 unknown-runner]: unknown runner `mi300x`\n  --> \
             matrices/flash-attn.yaml:10:9\n";
-        assert!(said.stderr.contains(told), "{}", said.stderr);
+        assert!(outcome.stderr.contains(messages), "{}", outcome.stderr);
         let annotation = "::warning file=matrices/flash-attn.yaml,line=10,endLine=10,col=9,endColumn=15,title=M042 unknown-runner::";
-        assert!(said.stderr.contains(annotation), "{}", said.stderr);
+        assert!(outcome.stderr.contains(annotation), "{}", outcome.stderr);
     }
 }
 
@@ -997,26 +1009,28 @@ fn more_matrices_than_the_workflow_has_jobs_for_fail_the_plan() {
             most,
         ]
     };
-    let said = project.run(&plan("1")).exits(1);
+    let outcome = project.run(&plan("1")).exits(1);
     assert!(
-        said.stderr
+        outcome
+            .stderr
             .contains("error[P047 more-jobs]: the plan has 2 matrices"),
         "{}",
-        said.stderr
+        outcome.stderr
     );
-    assert!(said.stdout.is_empty());
+    assert!(outcome.stdout.is_empty());
     let _ = project.run(&plan("2")).exits(0);
-    let said = project.run(&plan("0")).exits(2);
+    let outcome = project.run(&plan("0")).exits(2);
     assert!(
-        said.stderr
+        outcome
+            .stderr
             .contains("invalid value '0' for '--max-shards <N>'"),
         "{}",
-        said.stderr
+        outcome.stderr
     );
 }
 
 #[test]
-fn builds_without_cache_that_need_several_attempts_are_told_of() {
+fn builds_without_cache_that_need_several_attempts_are_reported() {
     let long = |fields: &str| {
         let project = Project::new().file(
             "matrices/m.yaml",
@@ -1024,21 +1038,21 @@ fn builds_without_cache_that_need_several_attempts_are_told_of() {
         );
         project.run(&["render", "workflow"]).exits(0).stderr
     };
-    let told = long("workflow: {cache: off}\n");
+    let messages = long("workflow: {cache: off}\n");
     assert!(
-        told.starts_with("warning[P045 builds-without-cache]: 1 build"),
-        "{told}"
+        messages.starts_with("warning[P045 builds-without-cache]: 1 build"),
+        "{messages}"
     );
     assert!(
-        told.contains("does not fit 6 h; about ") && told.contains("matrices/m.yaml:10:"),
-        "{told}"
+        messages.contains("does not fit 6 h; about ") && messages.contains("matrices/m.yaml:10:"),
+        "{messages}"
     );
     assert_eq!(long("workflow: {cache: on}\n"), "");
     assert_eq!(long("runner: self-hosted\n"), "");
 }
 
 #[test]
-fn a_bad_job_variable_is_told_and_a_leg_names_its_job() {
+fn a_bad_job_variable_is_reported_and_a_leg_names_its_job() {
     let build =
         |value: &str| project("torch-from: host\npython-from: host\n").env("ROCK_JOB", value);
     let arguments = ["build", "--job-env", "ROCK_JOB", "--dry-run"];
@@ -1048,22 +1062,24 @@ fn a_bad_job_variable_is_told_and_a_leg_names_its_job() {
         ("[1]", "not an object with an `id`"),
         ("{\"id\":3}", "not an object"),
     ] {
-        let said = build(value).run(&arguments).exits(1);
+        let outcome = build(value).run(&arguments).exits(1);
         assert!(
-            said.stderr
+            outcome
+                .stderr
                 .starts_with("error[P048 bad-job-variable]: the variable `ROCK_JOB`"),
             "{}",
-            said.stderr
+            outcome.stderr
         );
-        assert!(said.stderr.contains(why), "{}", said.stderr);
+        assert!(outcome.stderr.contains(why), "{}", outcome.stderr);
     }
     let leg = "{\"id\":\"flash-attn-2.7.4.post1-rocm6.2-torch2.5.1-triton\",\"runner\":\"[\\\"ubuntu-22.04\\\"]\"}";
-    let said = build(leg).run(&arguments).exits(0);
+    let outcome = build(leg).run(&arguments).exits(0);
     assert!(
-        said.stdout
+        outcome
+            .stdout
             .contains("== flash-attn-2.7.4.post1-rocm6.2-torch2.5.1-triton"),
         "{}",
-        said.stdout
+        outcome.stdout
     );
 }
 
@@ -1123,7 +1139,7 @@ fn the_workflow_of_this_repository_is_what_would_be_rendered() {
     let project = Project::new()
         .copy(".github/workflows", ".github/workflows")
         .copy("matrices", "matrices");
-    let said = project
+    let outcome = project
         .run(&[
             "render",
             "workflow",
@@ -1134,10 +1150,10 @@ fn the_workflow_of_this_repository_is_what_would_be_rendered() {
         ])
         .exits(0);
     assert_eq!(
-        said.stderr,
+        outcome.stderr,
         format!("{out} is up to date\n"),
         "{}",
-        said.stdout
+        outcome.stdout
     );
     // Tags of the program and tags of its wheels are never the same.
     let workflow: Value =
@@ -1150,7 +1166,7 @@ fn the_workflow_of_this_repository_is_what_would_be_rendered() {
 
 #[test]
 fn patterns_of_tags_are_patterns() {
-    let told = |tags: &str| refused(&project(&format!("workflow: {{tags: {tags}}}\n")), &[]);
+    let output_of = |tags: &str| refused(&project(&format!("workflow: {{tags: {tags}}}\n")), &[]);
     for tags in [
         "[]",
         "[\"\"]",
@@ -1159,17 +1175,17 @@ fn patterns_of_tags_are_patterns() {
         "[\"v\\n1\"]",
     ] {
         assert!(
-            told(tags).contains("write a pattern such as `v*`"),
+            output_of(tags).contains("write a pattern such as `v*`"),
             "{tags}: {}",
-            told(tags)
+            output_of(tags)
         );
     }
     // What the job `publish` would refuse after all builds is refused before the first.
     for tags in ["[\"release/*\"]", "[\"v*\", \"**\"]"] {
         assert!(
-            told(tags).starts_with("error[G013 bad-tag]"),
+            output_of(tags).starts_with("error[G013 bad-tag]"),
             "{tags}: {}",
-            told(tags)
+            output_of(tags)
         );
     }
 }

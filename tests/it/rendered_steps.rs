@@ -131,12 +131,12 @@ fn an_enterprise_server_ends_the_plan_with_a_reason() {
         "https://ghe.com",
     ] {
         let ran = ran(server);
-        let said = String::from_utf8(ran.stdout).unwrap();
+        let stdout = String::from_utf8(ran.stdout).unwrap();
         let expected =
             format!("::error title=G361 enterprise-server::{server} is a GitHub Enterprise Server");
         assert!(
-            !ran.status.success() && said.starts_with(&expected),
-            "{said}"
+            !ran.status.success() && stdout.starts_with(&expected),
+            "{stdout}"
         );
     }
 }

@@ -156,7 +156,7 @@ fn a_library_of_the_machine_comes_along_under_a_name_of_its_own() {
 }
 
 #[test]
-fn what_came_along_stands_in_a_bill_and_the_result_is_a_sound_wheel() {
+fn grafts_are_in_a_bill_and_the_result_is_a_sound_wheel() {
     let host = Library::new()
         .soname("libhost.so.1")
         .exports("of_libhost_so_1");
@@ -438,7 +438,7 @@ fn a_wheel_with_nothing_but_libraries_for_another_machine_or_c_library_is_refuse
         for command in ["repair", "check"] {
             let run = |wheel: &Wheel, exit: i32| {
                 let project = Project::new().bytes(name, &wheel.bytes());
-                let told = project
+                let output = project
                     .run(&["wheel", command, name, "--no-host-libs"])
                     .exits(exit)
                     .stderr;
@@ -447,13 +447,13 @@ fn a_wheel_with_nothing_but_libraries_for_another_machine_or_c_library_is_refuse
                     "{:?}",
                     project.files()
                 );
-                told
+                output
             };
             assert!(run(&alone, 1).contains(&format!("error[{code}]")));
-            let told = run(&beside, 0);
+            let output = run(&beside, 0);
             assert!(
-                command == "repair" || told.contains(&format!("warning[{code}]")),
-                "{told}"
+                command == "repair" || output.contains(&format!("warning[{code}]")),
+                "{output}"
             );
         }
     }
@@ -583,19 +583,19 @@ fn claims_for_another_processor_or_c_library_are_dropped_wherever_they_stand() {
         )
     };
     let is = |claims: &str| with(claims, &[]);
-    let told = |claim: &str, whose: &str| {
-        let told = format!(
+    let output_of = |claim: &str, whose: &str| {
+        let content = format!(
             "the filename claims `{claim}`, but its libraries are for {whose}; it was dropped"
         );
         (
             "manylinux2014_x86_64.manylinux_2_17_x86_64.whl".to_owned(),
-            format!("warning[R101 false-platform-tag]: {told}"),
+            format!("warning[R101 false-platform-tag]: {content}"),
         )
     };
     let own = "manylinux_2_17_x86_64";
     for claim in ["manylinux_2_17_aarch64", "linux_ppc64le"] {
-        assert_eq!(is(&format!("{claim}.{own}")), told(claim, "x86_64"));
-        assert_eq!(is(&format!("{own}.{claim}")), told(claim, "x86_64"));
+        assert_eq!(is(&format!("{claim}.{own}")), output_of(claim, "x86_64"));
+        assert_eq!(is(&format!("{own}.{claim}")), output_of(claim, "x86_64"));
     }
     for foreign in [
         "macosx_11_0_arm64",
@@ -605,21 +605,21 @@ fn claims_for_another_processor_or_c_library_are_dropped_wherever_they_stand() {
         "freebsd_14_x86_64",
     ] {
         let claims = format!("{own}.{foreign}");
-        let (tags, said) = is(&claims);
+        let (tags, text) = is(&claims);
         assert!(tags.contains(foreign) && tags.contains(own), "{tags}");
         assert_eq!(
-            said,
+            text,
             format!("demo-1.0-cp312-cp312-{claims}.whl keeps tags that are not audited: {foreign}")
         );
-        let (tags, said) = with(&claims, &["--plat", own]);
+        let (tags, text) = with(&claims, &["--plat", own]);
         assert_eq!(tags, "manylinux2014_x86_64.manylinux_2_17_x86_64.whl");
         let dropped =
             format!("the filename claims `{foreign}`, but `{own}` is requested; it was dropped");
-        assert_eq!(said, format!("warning[R101 false-platform-tag]: {dropped}"));
+        assert_eq!(text, format!("warning[R101 false-platform-tag]: {dropped}"));
     }
     assert_eq!(
         is(&format!("musllinux_1_2_x86_64.{own}")),
-        told("musllinux_1_2_x86_64", "manylinux")
+        output_of("musllinux_1_2_x86_64", "manylinux")
     );
 }
 
@@ -634,15 +634,15 @@ fn claims_of_both_c_libraries_stay_where_no_file_needs_one() {
             .exits(0);
         (run.stdout.contains(".musllinux_1_1_x86_64.whl"), run.stderr)
     };
-    let (stays, told) = is(&Library::new());
-    assert!(stays && !told.contains("R101"), "{told}");
-    let (stays, told) = is(&Library::new().needs(LIBC, &["GLIBC_2.2.5"]));
-    assert!(!stays && told.contains("[R101 "), "{told}");
+    let (stays, text) = is(&Library::new());
+    assert!(stays && !text.contains("R101"), "{text}");
+    let (stays, text) = is(&Library::new().needs(LIBC, &["GLIBC_2.2.5"]));
+    assert!(!stays && text.contains("[R101 "), "{text}");
 }
 
 #[test]
-fn a_layout_that_no_loader_takes_is_told_though_nothing_changes_in_it() {
-    let said = |align: Option<u64>| {
+fn a_layout_that_no_loader_takes_is_reported_though_nothing_changes_in_it() {
+    let stderr_of = |align: Option<u64>| {
         let mut bytes = extension().build();
         let table = usize::try_from(u64::from_le_bytes(bytes[32..40].try_into().unwrap())).unwrap();
         let load = (0..20)
@@ -658,13 +658,13 @@ fn a_layout_that_no_loader_takes_is_told_though_nothing_changes_in_it() {
             .exits(0)
             .stderr
     };
-    let (told, well) = (said(Some(0x1001)), said(None));
+    let (text, well) = (stderr_of(Some(0x1001)), stderr_of(None));
     assert_eq!(well, "");
-    appears("R131", &told, &well);
+    appears("R131", &text, &well);
     assert!(
-        told.starts_with("warning[R131 damaged-layout]")
-            && told.contains("which does not change it"),
-        "{told}"
+        text.starts_with("warning[R131 damaged-layout]")
+            && text.contains("which does not change it"),
+        "{text}"
     );
 }
 
@@ -804,7 +804,7 @@ fn a_dry_run_tells_what_would_be_done_and_writes_nothing() {
 }
 
 #[test]
-fn a_library_without_a_hash_gets_one_and_is_told() {
+fn a_library_without_a_hash_gets_one_and_is_reported() {
     let bare = wheel(&extension()).edit("RECORD", |text| {
         let bare = |line: &str| {
             if line.contains("_demo.so") {
@@ -849,7 +849,7 @@ fn a_label_is_set_in_the_same_go() {
 }
 
 #[test]
-fn a_pattern_that_left_nothing_out_is_told() {
+fn a_pattern_that_left_nothing_out_is_reported() {
     let project = project(&wheel(&extension().needs("libamdhip64.so.6", &[])), &[]);
     let arguments = [
         "wheel",
@@ -884,10 +884,10 @@ fn a_pattern_that_left_nothing_out_is_told() {
             "-w",
             "o2",
         ];
-        let told = project.run(&arguments).exits(0).stderr;
+        let stderr = project.run(&arguments).exits(0).stderr;
         assert!(
-            told.contains("[W031 ") && told.contains(help),
-            "{pattern}: {told}"
+            stderr.contains("[W031 ") && stderr.contains(help),
+            "{pattern}: {stderr}"
         );
     }
 }
@@ -955,7 +955,7 @@ fn a_result_that_is_not_as_planned_is_no_result() {
     let host = Library::new().soname("libhost.so.1");
     let roomy = project(&wheel(&library), &[("libhost.so.1", &host)]);
     let arguments = ["wheel", "repair", NAME, "--sysroot", "root", "-w", "out"];
-    let well = roomy.said(&arguments);
+    let well = roomy.stderr_of(&arguments);
     let library = extension()
         .needs("libhost.so.1", &[])
         .runpath(&folders.join(":")[..65_530]);
@@ -1361,7 +1361,7 @@ fn of_copies_without_a_name_of_their_own_one_stays() {
 }
 
 #[test]
-fn every_library_that_comes_along_is_told_and_the_runtime_of_rocm_is_warned_of() {
+fn every_library_that_comes_along_is_reported_and_the_runtime_of_rocm_is_warned_of() {
     let host = Library::new().soname("libamdhip64.so.7");
     let project = project(
         &wheel(&extension().needs("libamdhip64.so.7", &[])),
@@ -1369,8 +1369,8 @@ fn every_library_that_comes_along_is_told_and_the_runtime_of_rocm_is_warned_of()
     );
     let plain = ["wheel", "repair", NAME, "--sysroot", "root", "-w", "out"];
     let arguments = [&plain[..], &["--exclude-preset", "none"]].concat();
-    let told = project.run(&arguments).exits(0).stderr;
-    insta::assert_snapshot!(without_sums(&told), @r"
+    let stderr = project.run(&arguments).exits(0).stderr;
+    insta::assert_snapshot!(without_sums(&stderr), @r"
     grafted: demo.libs/libamdhip64-HASH.so.7, SIZE, from /opt/libamdhip64.so.7
     warning[R111 vendored-rocm]: `libamdhip64.so.7` is a library of ROCm, and is grafted into the wheel
     --> demo-1.0-cp312-cp312-linux_x86_64.whl
@@ -1661,12 +1661,12 @@ fn what_another_repair_left_under_the_name_of_a_library_gives_way_to_it() {
                 "{}",
                 dry.stdout
             );
-            let said = second.run(&arguments).exits(0).stderr;
-            let told = "warning[W075 graft-replaces-member]: the library that is grafted under \
+            let stderr = second.run(&arguments).exits(0).stderr;
+            let output = "warning[W075 graft-replaces-member]: the library that is grafted under \
                         this name has different content";
             assert!(
-                said.contains(told) && said.contains(&format!("--> {NAME}: {path}\n")),
-                "{more:?}: {said}"
+                stderr.contains(output) && stderr.contains(&format!("--> {NAME}: {path}\n")),
+                "{more:?}: {stderr}"
             );
             let (plan, new) = repaired(&second, more);
             assert_eq!(plan["grafts"][0]["replaces"], true);
@@ -1682,7 +1682,7 @@ fn what_another_repair_left_under_the_name_of_a_library_gives_way_to_it() {
 }
 
 #[test]
-fn a_label_that_the_contents_contradict_is_told() {
+fn a_label_that_the_contents_contradict_is_reported() {
     let library = extension().needs("libamdhip64.so.7", &[]);
     let wheel = wheel(&library).file("demo/__init__.py", b"__version__ = \"1.0\"\n".to_vec());
     let project = project(&wheel, &[]);
@@ -1697,19 +1697,19 @@ fn a_label_that_the_contents_contradict_is_told() {
         "out",
         "--relabel",
     ];
-    let told = project
+    let stderr = project
         .run(&[&arguments[..], &["rocm62"]].concat())
         .exits(0)
         .stderr;
     assert!(
-        told.contains("[R125 ") && told.contains("[W056 ") && told.contains("warning"),
-        "{told}"
+        stderr.contains("[R125 ") && stderr.contains("[W056 ") && stderr.contains("warning"),
+        "{stderr}"
     );
-    let told = project
+    let stderr = project
         .run(&[&arguments[..], &["rocm71"]].concat())
         .exits(0)
         .stderr;
-    assert!(!told.contains("[R125 "), "{told}");
+    assert!(!stderr.contains("[R125 "), "{stderr}");
 }
 
 #[test]
@@ -1718,7 +1718,7 @@ fn what_check_finds_in_a_search_path_repair_drops() {
     let project = project(&wheel(&library), &[]);
     let (plan, _) = repaired(&project, &["--fix-rpath"]);
     assert_eq!(plan["edits"][0]["rpath"], "$ORIGIN/in:${ORIGIN}/other");
-    let check = |wheel: &str| project.said(&["wheel", "check", wheel, "--no-host-libs"]);
+    let check = |wheel: &str| project.stderr_of(&["wheel", "check", wheel, "--no-host-libs"]);
     let (before, after) = (check(NAME), check(plan["wheel"].as_str().unwrap()));
     appears("R110", &before, &after);
     appears("R114", &before, &after);
@@ -1729,7 +1729,7 @@ fn what_check_finds_in_a_search_path_repair_drops() {
 }
 
 #[test]
-fn an_allowed_search_path_stays_and_a_cleared_one_is_told() {
+fn an_allowed_search_path_stays_and_a_cleared_one_is_reported() {
     let project = project(&wheel(&extension().runpath("/opt/rocm/lib:/home/x")), &[]);
     let (plan, _) = repaired(&project, &["--fix-rpath", "--allow-rpath", "/opt/rocm*"]);
     assert_eq!(plan["edits"][0]["rpath"], "/opt/rocm/lib");
@@ -1758,11 +1758,11 @@ fn an_allowed_search_path_stays_and_a_cleared_one_is_told() {
 }
 
 #[test]
-fn an_idle_pattern_is_told_by_all_that_judge_and_not_where_it_was_never_tried() {
+fn an_idle_pattern_is_reported_by_all_that_judge_and_not_where_it_was_never_tried() {
     let project = project(&wheel(&extension()), &[]).bytes("torn-1.0-py3-none-any.whl", b"no zip");
     for command in ["show", "check", "repair"] {
         let run = |wheel: &str| {
-            project.said(&[
+            project.stderr_of(&[
                 "wheel",
                 command,
                 wheel,
@@ -1841,8 +1841,8 @@ fn a_pipe_or_a_folder_where_the_result_would_lie_is_left_and_not_waited_for() {
             "--dry-run",
             "--json",
         ]);
-        let told: Value = serde_json::from_str(&whole.exits(0).stdout).unwrap();
-        let name = told["wheel"].as_str().unwrap().to_owned();
+        let document: Value = serde_json::from_str(&whole.exits(0).stdout).unwrap();
+        let name = document["wheel"].as_str().unwrap().to_owned();
         let place = project.path(&name);
         std::fs::create_dir_all(place.parent().unwrap()).unwrap();
         for kind in ["a pipe", "a directory"] {
@@ -1868,10 +1868,10 @@ fn a_pipe_or_a_folder_where_the_result_would_lie_is_left_and_not_waited_for() {
                     more,
                 ]
                 .concat();
-                let said = project.run(&arguments).exits(3).stderr;
+                let stderr = project.run(&arguments).exits(3).stderr;
                 let fault =
                     format!("cannot write `{name}`: it is {kind}, not a file\nhelp: move it away");
-                assert!(said.contains(&fault), "{kind} {more:?}: {said}");
+                assert!(stderr.contains(&fault), "{kind} {more:?}: {stderr}");
             }
             assert_eq!(
                 std::fs::read_dir(project.path("out")).unwrap().count(),
@@ -1889,7 +1889,7 @@ fn a_pipe_or_a_folder_where_the_result_would_lie_is_left_and_not_waited_for() {
 }
 
 #[test]
-fn a_false_claim_that_is_kept_is_told() {
+fn a_false_claim_that_is_kept_is_reported() {
     let name = "demo-1.0-cp312-cp312-manylinux_2_24_x86_64.whl";
     let library = Library::extension("_demo").needs(LIBC, &["GLIBC_2.34"]);
     let project = Project::new().bytes(
@@ -1910,9 +1910,10 @@ fn a_false_claim_that_is_kept_is_told() {
                 option,
             ])
             .exits(0);
-        let told = "warning[R101 false-platform-tag]: the filename claims `manylinux_2_24_x86_64`";
+        let output =
+            "warning[R101 false-platform-tag]: the filename claims `manylinux_2_24_x86_64`";
         assert!(
-            run.stderr.starts_with(told) && run.stderr.contains("it is kept"),
+            run.stderr.starts_with(output) && run.stderr.contains("it is kept"),
             "{}",
             run.stderr
         );
@@ -1925,14 +1926,14 @@ fn a_wheel_that_fails_has_its_line_of_json() {
     let run = project
         .run(&["wheel", "repair", NAME, "--sysroot", "root", "--json"])
         .exits(1);
-    let told: Value = serde_json::from_str(&run.stdout).unwrap();
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(
-        (&told["input"], &told["findings"][0]["code"]),
+        (&document["input"], &document["findings"][0]["code"]),
         (&NAME.into(), &"W072".into())
     );
     assert!(
-        told["error"].as_str().unwrap().contains("libgone.so.1"),
-        "{told}"
+        document["error"].as_str().unwrap().contains("libgone.so.1"),
+        "{document}"
     );
 }
 
@@ -1999,7 +2000,7 @@ fn without_a_wanted_platform_none_is_complained_of() {
 }
 
 #[test]
-fn folders_to_search_that_are_not_there_are_told() {
+fn folders_to_search_that_are_not_there_are_reported() {
     let project = project(&wheel(&extension()), &[]);
     let run = |option: &str| project.run(&["wheel", "repair", NAME, option, "gone", "-w", "out"]);
     assert!(
@@ -2023,7 +2024,7 @@ fn each_folder_of_ldpaths_that_is_not_there_is_warned_of_by_all_that_judge_and_n
         &[("libhost.so.1", &Library::new().soname("libhost.so.1"))],
     );
     for command in ["show", "check", "repair"] {
-        let said = |folders: &str| {
+        let stderr_of = |folders: &str| {
             let arguments = [
                 "wheel",
                 command,
@@ -2040,8 +2041,8 @@ fn each_folder_of_ldpaths_that_is_not_there_is_warned_of_by_all_that_judge_and_n
             };
             project.run(&[&arguments, more].concat()).exits(0).stderr
         };
-        assert_eq!(said("/opt"), "", "{command}");
-        insta::allow_duplicates!(insta::assert_snapshot!(said("/gone:/opt:away"), @r"
+        assert_eq!(stderr_of("/opt"), "", "{command}");
+        insta::allow_duplicates!(insta::assert_snapshot!(stderr_of("/gone:/opt:away"), @r"
         warning[H020 cannot-read-file]: cannot read `/gone`: there is no such directory
         help: correct `--ldpaths`
 

@@ -230,11 +230,11 @@ fn tags_in_capitals_mean_what_small_ones_do() {
 
 #[test]
 fn a_release_that_spilled_over_has_one_text() {
-    let mut goes_on = release(2, "v1-3", &FIRST[1..]);
-    goes_on["body"] = "Further files of `v1`.\n\n<!-- rock-matrix continues v1 -->\n".into();
+    let mut continuation = release(2, "v1-3", &FIRST[1..]);
+    continuation["body"] = "Further files of `v1`.\n\n<!-- rock-matrix continues v1 -->\n".into();
     // A release of others that happens to have the next tag.
     let foreign = release(4, "v1-2", &SECOND[..1]);
-    let spilled = serde_json::json!([release(1, "v1", &FIRST[..1]), foreign, goes_on]);
+    let spilled = serde_json::json!([release(1, "v1", &FIRST[..1]), foreign, continuation]);
     let project = Project::new().file("releases.json", &spilled.to_string());
     assert!(
         report(&project, "notes", &["--tag", "v1"], 0)
@@ -327,10 +327,10 @@ fn each_platform_has_its_install_line_and_rocm_comes_first() {
 }
 
 #[test]
-fn an_unknown_tag_is_told_with_the_nearest() {
+fn an_unknown_tag_is_reported_with_the_nearest() {
     let project = project();
     let with = report(&project, "notes", &["--tag", "v22"], 1).stderr;
-    let without = project.said(&[
+    let without = project.stderr_of(&[
         "report",
         "notes",
         "--published",
@@ -349,17 +349,17 @@ fn notes_of_a_directory_without_a_tag_say_how_to_set_it() {
     let project = Project::new().bytes(&format!("dist/{}", wheel.name()), &wheel.bytes());
     project.run(&["publish", "dist", "--out", "rel"]).exits(0);
     let notes = ["report", "notes", "--tag", "v1", "--published"];
-    let said = project
+    let stderr = project
         .run(&[&notes[..], &["rel"]].concat())
         .exits(1)
         .stderr;
-    insta::assert_snapshot!(said, @r"
+    insta::assert_snapshot!(stderr, @r"
     error[G303 unknown-release]: no release has the tag `v1`
     --> argument `--tag`
      = note: the release in `rel` has no tag
     help: publish its wheels with the tag, with `rock-matrix publish rel --out rel-tagged --tag v1`, and pass `--published rel-tagged`
     ");
-    project.follow(&said, "with the tag, with").exits(0);
+    project.follow(&stderr, "with the tag, with").exits(0);
     let text = project
         .run(&[&notes[..], &["rel-tagged"]].concat())
         .exits(0)
@@ -373,8 +373,8 @@ fn notes_of_a_directory_without_a_tag_say_how_to_set_it() {
         "--published",
         "rel-tagged",
     ];
-    let said = project.run(&other).exits(1).stderr;
-    assert!(said.contains("help: the tags are `v1`\n"), "{said}");
+    let stderr = project.run(&other).exits(1).stderr;
+    assert!(stderr.contains("help: the tags are `v1`\n"), "{stderr}");
 }
 
 #[test]
@@ -431,7 +431,7 @@ fn a_document_without_its_marker_is_left_alone() {
         1,
     )
     .stderr;
-    let without = project.said(&[
+    let without = project.stderr_of(&[
         "report",
         "notes",
         "--published",
@@ -444,14 +444,14 @@ fn a_document_without_its_marker_is_left_alone() {
     appears("G302", &with, &without);
     for file in ["bare.md", "half.md"] {
         let before = project.read(file);
-        let told = report(
+        let stderr = report(
             &project,
             "coverage",
             &["--plan", "plan.json", "--update", file],
             1,
         )
         .stderr;
-        assert!(told.contains("error[G302 no-marker]"), "{told}");
+        assert!(stderr.contains("error[G302 no-marker]"), "{stderr}");
         assert_eq!(project.read(file), before);
     }
 }
@@ -487,11 +487,11 @@ fn an_address_that_is_none_has_the_same_advice_in_every_command() {
         &["report", "notes", "--tag", "v2", "--index-url", "nowhere"],
         &["index", "build", "--out", "site", "--base-url", "nowhere"],
     ] {
-        let said = project.run(&[words, &listed].concat()).exits(1).stderr;
+        let stderr = project.run(&[words, &listed].concat()).exits(1).stderr;
         let advice = "pass the URL of the directory, such as `https://example.org/wheels`";
         assert!(
-            said.contains("error[G0") && said.contains(advice),
-            "{words:?}: {said}"
+            stderr.contains("error[G0") && stderr.contains(advice),
+            "{words:?}: {stderr}"
         );
     }
 }
@@ -607,7 +607,7 @@ fn every_link_of_every_document_leads_to_what_is_listed() {
 #[test]
 fn the_fixture_of_forty_names_loses_none() {
     let project = Project::new().copy("tests/fixtures/assets.json", "releases.json");
-    let told = project
+    let outcome = project
         .run(&[
             "report",
             "packages",
@@ -617,12 +617,12 @@ fn the_fixture_of_forty_names_loses_none() {
             "o/r",
         ])
         .exits(0);
-    assert_anchors_resolve(&told.stdout);
+    assert_anchors_resolve(&outcome.stdout);
     assert_eq!(
-        told.stderr.matches("warning[G300 ").count(),
+        outcome.stderr.matches("warning[G300 ").count(),
         3,
         "{}",
-        told.stderr
+        outcome.stderr
     );
     let json = project
         .run(&[
@@ -650,13 +650,13 @@ fn the_fixture_of_forty_names_loses_none() {
         "releases.json",
         &serde_json::json!([release(1, "v1", &FIRST)]).to_string(),
     );
-    let without = without.said(&["report", "packages", "--published", "releases.json"]);
-    appears("G300", &told.stderr, &without);
-    appears("G301", &told.stderr, &without);
+    let without = without.stderr_of(&["report", "packages", "--published", "releases.json"]);
+    appears("G300", &outcome.stderr, &without);
+    appears("G301", &outcome.stderr, &without);
 }
 
 #[test]
-fn coverage_stands_between_markers_in_a_readme_and_as_a_picture() {
+fn coverage_is_between_markers_in_a_readme_and_a_picture() {
     let project = project();
     let more = [
         "--plan",
@@ -708,10 +708,10 @@ fn a_plan_that_leaves_everything_out_has_no_percentage() {
             "none.json",
         ])
         .exits(0);
-    let told = report(&project, "coverage", &["--plan", "none.json"], 0).stdout;
+    let stdout = report(&project, "coverage", &["--plan", "none.json"], 0).stdout;
     assert!(
-        told.contains("| Linux x86-64 | `flash-attn` | 0 | 0 | 3 | N/A |"),
-        "{told}"
+        stdout.contains("| Linux x86-64 | `flash-attn` | 0 | 0 | 3 | N/A |"),
+        "{stdout}"
     );
     report(&project, "missing", &["--plan", "none.json"], 0);
 }
@@ -719,8 +719,8 @@ fn a_plan_that_leaves_everything_out_has_no_percentage() {
 #[test]
 fn missing_wheels_are_in_capitals_and_the_exit_is_one() {
     let project = project();
-    let told = report(&project, "missing", &["--plan", "plan.json"], 1);
-    insta::assert_snapshot!(told.stdout, @r"
+    let outcome = report(&project, "missing", &["--plan", "plan.json"], 1);
+    insta::assert_snapshot!(outcome.stdout, @r"
     flash-attn 2.7.4.post1 on Linux x86-64: 10 of 18 present, 8 missing
       Python  torch 2.5  torch 2.5  torch 2.5  torch 2.5  torch 2.6  torch 2.6
               ROCm 6.1   ROCm 6.1   ROCm 6.2   ROCm 6.2   ROCm 6.1   ROCm 6.1
@@ -730,10 +730,11 @@ fn missing_wheels_are_in_capitals_and_the_exit_is_one() {
       3.11    MISSING    MISSING    yes        yes        yes        MISSING
     ");
     assert!(
-        told.stderr
+        outcome
+            .stderr
             .starts_with("8 of 18 cells are missing, in 4 wheels\n"),
         "{}",
-        told.stderr
+        outcome.stderr
     );
     let one = MATRIX
         .replace("\"3.9\", \"3.10\", ", "")
@@ -741,10 +742,10 @@ fn missing_wheels_are_in_capitals_and_the_exit_is_one() {
         .replace(", \"6.2\"", "")
         .replace(", triton", "");
     let project = project.file("matrices/one.yaml", &one);
-    let told = report(&project, "missing", &["--plan", "matrices/one.yaml"], 1).stderr;
+    let stderr = report(&project, "missing", &["--plan", "matrices/one.yaml"], 1).stderr;
     assert!(
-        told.starts_with("1 of 1 cell is missing, in 1 wheel\n"),
-        "{told}"
+        stderr.starts_with("1 of 1 cell is missing, in 1 wheel\n"),
+        "{stderr}"
     );
     let list = report(&project, "missing", &["--plan", "plan.json", "--list"], 1).stdout;
     insta::assert_snapshot!(list, @r"
@@ -773,10 +774,10 @@ fn a_cell_that_the_plan_excludes_is_a_dash_with_its_reason() {
         .replace("[\"3.9\", \"3.10\", \"3.11\"]", "[\"3.12\", \"3.13\"]")
         .replace("[ck, triton]", "[ck]");
     let project = project().file("m.yaml", &matrix);
-    let told = report(&project, "missing", &["--plan", "m.yaml"], 1).stdout;
+    let stdout = report(&project, "missing", &["--plan", "m.yaml"], 1).stdout;
     assert!(
-        told.contains("\n  3.13    -          -          yes\n"),
-        "{told}"
+        stdout.contains("\n  3.13    -          -          yes\n"),
+        "{stdout}"
     );
     let json = report(
         &project,
@@ -892,7 +893,7 @@ fn a_manifest_tells_the_gfx_targets() {
     });
     let manifest = serde_json::json!({"version": 1, "tag": "v1", "plan": null, "files": [row]});
     let project = project.file("rock-manifest.json", &manifest.to_string());
-    let told = report(
+    let stdout = report(
         &project,
         "packages",
         &["--published", "rock-manifest.json"],
@@ -900,8 +901,8 @@ fn a_manifest_tells_the_gfx_targets() {
     )
     .stdout;
     assert!(
-        told.contains("| gfx90a, gfx942 (planned) | [v1]("),
-        "{told}"
+        stdout.contains("| gfx90a, gfx942 (planned) | [v1]("),
+        "{stdout}"
     );
     assert!(!report(&project, "packages", &[], 0).stdout.contains("gfx"));
 }
@@ -912,15 +913,15 @@ fn input_of_other_kinds_is_refused_by_name() {
         .file("seven.json", "7")
         .file("bad.json", "{\"job\": 1}")
         .file("empty/x", "");
-    let good = project.said(&["report", "packages", "--published", "releases.json"]);
+    let good = project.stderr_of(&["report", "packages", "--published", "releases.json"]);
     appears(
         "G114",
-        &project.said(&["report", "packages", "--published", "seven.json"]),
+        &project.stderr_of(&["report", "packages", "--published", "seven.json"]),
         &good,
     );
     appears(
         "G114",
-        &project.said(&["report", "packages", "--published", "empty"]),
+        &project.stderr_of(&["report", "packages", "--published", "empty"]),
         &good,
     );
     project
@@ -949,8 +950,8 @@ fn input_of_other_kinds_is_refused_by_name() {
     };
     appears(
         "G304",
-        &project.said(&notes("bad.json")),
-        &project.said(&notes(".rock")),
+        &project.stderr_of(&notes("bad.json")),
+        &project.stderr_of(&notes(".rock")),
     );
     let job = "flash-attn-2.7.4.post1-rocm6.2-torch2.5.1-py3.9-ck";
     let result = |job: &str| format!("{{\"job\": \"{job}\", \"outcome\": \"failed\"}}\n");
@@ -958,20 +959,20 @@ fn input_of_other_kinds_is_refused_by_name() {
         "strange.json",
         &(result(job) + &result(&job.replace("py3.9", "pi3.9")) + &result("x")),
     );
-    let told = project.run(&notes("strange.json")).exits(0).stderr;
+    let stderr = project.run(&notes("strange.json")).exits(0).stderr;
     let near = format!(
         "the plan has no job `{}`\n--> strange.json\nhelp: did you mean `{job}`?",
         job.replace("py3.9", "pi3.9")
     );
     assert!(
-        told.contains(&format!("warning[G304 bad-results]: {near}")),
-        "{told}"
+        stderr.contains(&format!("warning[G304 bad-results]: {near}")),
+        "{stderr}"
     );
     assert!(
-        told.contains("the plan has no job `x`\n--> strange.json\nhelp: give the plan that"),
-        "{told}"
+        stderr.contains("the plan has no job `x`\n--> strange.json\nhelp: give the plan that"),
+        "{stderr}"
     );
-    assert_eq!(told.matches("G304").count(), 2, "{told}");
+    assert_eq!(stderr.matches("G304").count(), 2, "{stderr}");
     project.run(&["report", "packages"]).exits(2);
     for alone in [
         &["coverage", "--plan", "plan.json"][..],
@@ -981,11 +982,11 @@ fn input_of_other_kinds_is_refused_by_name() {
     ] {
         let read = ["--published", "releases.json"];
         project.run(&[&["report"], alone, &read].concat()).exits(0);
-        let told = project
+        let stderr = project
             .run(&[&["report"], alone, &read, &["--check"]].concat())
             .exits(2)
             .stderr;
-        assert!(told.contains("--out <FILE>"), "{told}");
+        assert!(stderr.contains("--out <FILE>"), "{stderr}");
     }
     let over = [
         "report",
@@ -1043,14 +1044,15 @@ fn what_failed_is_made_of_folders_that_are_there() {
         "--built",
         "dst",
     ];
-    let told = project().run(&words).exits(1);
+    let outcome = project().run(&words).exits(1);
     assert!(
-        told.stderr
+        outcome
+            .stderr
             .starts_with("error[H020 cannot-read-file]: there is no directory `dst`"),
         "{}",
-        told.stderr
+        outcome.stderr
     );
-    assert_eq!(told.stdout, "");
+    assert_eq!(outcome.stdout, "");
     let project = project().file("results.json", "[]").file("dist/README", "");
     let words = [
         "report",

@@ -57,8 +57,8 @@ fn project(wheel: &Wheel) -> Project {
 }
 
 /// The first line of every error and where it is.
-fn errors(said: &str) -> Vec<&str> {
-    said.lines()
+fn errors(text: &str) -> Vec<&str> {
+    text.lines()
         .filter(|line| line.starts_with("error[") || line.starts_with("--> "))
         .collect()
 }
@@ -141,12 +141,12 @@ fn a_folder_of_another_version_is_refused_unless_it_is_renamed() {
     let project = project(&other);
     let [repair, .., label, retag, _] = commands();
     for command in [repair, retag] {
-        let said = project.run(&command).exits(1).stderr;
+        let stderr = project.run(&command).exits(1).stderr;
         assert!(
-            said.starts_with("error[W014 dist-info-folder]"),
-            "{command:?}: {said}"
+            stderr.starts_with("error[W014 dist-info-folder]"),
+            "{command:?}: {stderr}"
         );
     }
     let made = project.run(&label).exits(0).stdout;
-    assert_eq!(project.said(&["wheel", "verify", made.trim()]), "");
+    assert_eq!(project.stderr_of(&["wheel", "verify", made.trim()]), "");
 }

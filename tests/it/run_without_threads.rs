@@ -131,11 +131,11 @@ fn host_names_are_resolved_in_one_thread() {
         &address,
     ];
     for arguments in [&publish[..], &["compat", "refresh", "--from", &address]] {
-        let said = project.run_in_threads(1, arguments).exits(3).stderr;
-        let asked = served.asked();
+        let stderr = project.run_in_threads(1, arguments).exits(3).stderr;
+        let requests = served.requests();
         assert!(
-            !said.contains("panicked") && !asked.is_empty(),
-            "{asked:?}\n{said}"
+            !stderr.contains("panicked") && !requests.is_empty(),
+            "{requests:?}\n{stderr}"
         );
     }
 }
@@ -144,11 +144,11 @@ fn host_names_are_resolved_in_one_thread() {
 #[test]
 fn no_program_is_started_whose_output_nothing_can_read() {
     let project = Project::new();
-    let said = project
+    let stderr = project
         .run_in_threads(1, &["source", "checkout", "torch"])
         .exits(3)
         .stderr;
-    insta::assert_snapshot!(said, @r"
+    insta::assert_snapshot!(stderr, @r"
     error[C018 no-git]: cannot start `git`: Resource temporarily unavailable (os error 11)
     help: check that the program can be run
     ");

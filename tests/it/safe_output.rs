@@ -21,7 +21,7 @@ fn a_socks_proxy_is_an_error_with_a_code() {
     .iter()
     .fold(Project::new(), |project, name| project.env(name, ""))
     .env("ALL_PROXY", "socks5://somebody:passw0rd@127.0.0.1:9");
-    let mut told = String::new();
+    let mut output = String::new();
     for words in [
         &[
             "compat",
@@ -49,10 +49,10 @@ fn a_socks_proxy_is_an_error_with_a_code() {
             "triton",
         ],
     ] {
-        told.push_str(&project.run(words).exits(3).stderr);
+        output.push_str(&project.run(words).exits(3).stderr);
     }
-    assert!(!told.contains("passw0rd"), "{told}");
-    insta::assert_snapshot!(told, @r#"
+    assert!(!output.contains("passw0rd"), "{output}");
+    insta::assert_snapshot!(output, @r#"
     error[K004 cannot-fetch]: cannot fetch https://index.example.com/: `all_proxy` is a `socks5:` proxy, but only `http:` proxies are supported
     --> https://index.example.com/
     help: check the address and the network; saved pages work as well: pass their directory
@@ -86,14 +86,14 @@ fn a_password_in_a_url_is_neither_printed_nor_stored() {
     ];
     let dry = project.run(&[&words[..], &["--dry-run"]].concat()).exits(0);
     let ran = project.run(&words).exits(3);
-    let told = [dry.stdout, dry.stderr, ran.stdout, ran.stderr].concat();
+    let output = [dry.stdout, dry.stderr, ran.stdout, ran.stderr].concat();
     assert!(
-        told.contains("somebody:***@127.0.0.1:9") && !told.contains("passw0rd"),
-        "{told}"
+        output.contains("somebody:***@127.0.0.1:9") && !output.contains("passw0rd"),
+        "{output}"
     );
     let state = std::fs::read_to_string(project.path("x/.rock/checkout.json")).unwrap_or_default();
     assert!(!state.contains("passw0rd"), "{state}");
-    let told = project
+    let output = project
         .run(&[
             "index",
             "build",
@@ -104,8 +104,8 @@ fn a_password_in_a_url_is_neither_printed_nor_stored() {
         .exits(1)
         .stderr;
     assert!(
-        told.contains("somebody:***@example.org") && !told.contains("passw0rd"),
-        "{told}"
+        output.contains("somebody:***@example.org") && !output.contains("passw0rd"),
+        "{output}"
     );
     let api = [
         "release",
@@ -117,7 +117,7 @@ fn a_password_in_a_url_is_neither_printed_nor_stored() {
         "--keep",
         "1",
     ];
-    let told = project
+    let output = project
         .run(
             &[
                 &api[..],
@@ -128,8 +128,8 @@ fn a_password_in_a_url_is_neither_printed_nor_stored() {
         .exits(2)
         .stderr;
     assert!(
-        told.contains("somebody:***@example.org") && !told.contains("passw0rd"),
-        "{told}"
+        output.contains("somebody:***@example.org") && !output.contains("passw0rd"),
+        "{output}"
     );
 }
 
@@ -153,9 +153,9 @@ fn the_address_of_a_release_is_no_command_for_the_runner() {
         "--api-url",
         &url,
     ];
-    let told = project.run(&words).exits(0).stdout;
+    let stdout = project.run(&words).exits(0).stdout;
     assert_eq!(
-        told,
+        stdout,
         "\\u{3a}:error title=x::\\u{1b}[31m/me/wheels/releases/tag/v1 is published: 3 files\n"
     );
 }
@@ -165,12 +165,12 @@ fn the_address_of_a_release_is_no_command_for_the_runner() {
 fn names_with_control_characters_are_shown_with_escapes() {
     let name = "dist/a\u{1b}[31m\u{9b}b.so";
     let project = Project::new().bytes(name, &Library::new().build());
-    let told = project.run(&["sdk", "rpath", name]).exits(0);
+    let outcome = project.run(&["sdk", "rpath", name]).exits(0);
     assert!(
-        !told.stdout.contains(['\u{1b}', '\u{9b}'])
-            && told.stdout.contains("\\u{1b}[31m\\u{9b}b.so"),
+        !outcome.stdout.contains(['\u{1b}', '\u{9b}'])
+            && outcome.stdout.contains("\\u{1b}[31m\\u{9b}b.so"),
         "{}",
-        told.stdout
+        outcome.stdout
     );
     let json = project
         .run(&["sdk", "rpath", name, "--format", "json"])
@@ -379,7 +379,7 @@ fn a_dry_run_escapes_what_recipes_and_plans_say() {
 /// Arguments may come from the inputs of a workflow. A usage error repeats them.
 #[test]
 fn usage_errors_escape_arguments() {
-    let told = |words: &[&str]| {
+    let output_of = |words: &[&str]| {
         let plain = Project::new().run(words).exits(2).stderr;
         is_inert(&plain);
         let annotated = Project::new()
@@ -400,7 +400,7 @@ fn usage_errors_escape_arguments() {
         plain.lines().next().unwrap().to_owned() + "\n"
     };
     let lines = [
-        told(&[
+        output_of(&[
             "sdk",
             "fetch",
             "--run-id",
@@ -408,11 +408,11 @@ fn usage_errors_escape_arguments() {
             "--platform",
             "x\n::error::pwned",
         ]),
-        told(&["plan", "--x\r\n::error::pwned"]),
-        told(&["plan", "--format", "\u{1b}[31m\u{9b}\t\u{202e}x"]),
-        told(&["x\n::error::pwned"]),
-        told(&["plan", "--format", "##[error]x"]),
-        told(&["plan", "--format", "https://somebody:passw0rd@example.org"]),
+        output_of(&["plan", "--x\r\n::error::pwned"]),
+        output_of(&["plan", "--format", "\u{1b}[31m\u{9b}\t\u{202e}x"]),
+        output_of(&["x\n::error::pwned"]),
+        output_of(&["plan", "--format", "##[error]x"]),
+        output_of(&["plan", "--format", "https://somebody:passw0rd@example.org"]),
     ];
     insta::assert_snapshot!(lines.concat(), @r"
     error: invalid value 'x\n::error::pwned' for '--platform <PLATFORM>': expected one of linux, windows
@@ -446,9 +446,9 @@ fn a_dry_run_masks_passwords() {
     let dry = project
         .run(&["--recipes", "recipes", "build", "--all", "--dry-run"])
         .exits(0);
-    let told = dry.stdout + &dry.stderr;
+    let stderr = dry.stdout + &dry.stderr;
     assert!(
-        told.contains("https://somebody:***@127.0.0.1:9/x.git") && !told.contains("passw0rd"),
-        "{told}"
+        stderr.contains("https://somebody:***@127.0.0.1:9/x.git") && !stderr.contains("passw0rd"),
+        "{stderr}"
     );
 }

@@ -200,7 +200,7 @@ fn a_stale_tag_of_hipify_is_not_heeded() {
 }
 
 #[test]
-fn a_merge_is_named_and_work_without_a_commit_is_told_of() {
+fn a_merge_is_named_and_work_without_a_commit_is_reported() {
     let sources = worked_in();
     sources.write("co/third_party/a/a.cu", "mine\n");
     let done = saved(&sources, &[], 0);

@@ -119,7 +119,7 @@ fn a_folder_comes_before_archives_of_its_name_and_zstd_before_xz() {
 }
 
 #[test]
-fn archives_that_are_cut_off_damaged_or_other_ones_are_all_told_and_nothing_is_written() {
+fn archives_that_are_cut_off_damaged_or_other_ones_are_all_reported_and_nothing_is_written() {
     let project = Project::new();
     let artifacts = Artifacts::split(&project);
     let folder = project.path("artifacts");
@@ -143,7 +143,7 @@ fn archives_that_are_cut_off_damaged_or_other_ones_are_all_told_and_nothing_is_w
         compressed(&[7; 5000], ArchiveCompression::Zstd),
     )
     .unwrap();
-    let said = build(&project, 1).stderr;
+    let stderr = build(&project, 1).stderr;
     for (name, why) in [
         (
             "blas_lib_generic.tar.zst",
@@ -171,16 +171,16 @@ fn archives_that_are_cut_off_damaged_or_other_ones_are_all_told_and_nothing_is_w
         ),
     ] {
         assert!(
-            said.contains(why) && said.contains(&format!("artifacts/{name}")),
-            "{name}: {said}"
+            stderr.contains(why) && stderr.contains(&format!("artifacts/{name}")),
+            "{name}: {stderr}"
         );
     }
-    assert_eq!(said.matches("[S002 bad-artifact]").count(), 6, "{said}");
+    assert_eq!(stderr.matches("[S002 bad-artifact]").count(), 6, "{stderr}");
     assert!(!project.has("out"), "{:?}", project.files());
 }
 
 #[test]
-fn members_that_no_package_can_hold_are_all_told() {
+fn members_that_no_package_can_hold_are_all_reported() {
     let project = Project::new();
     let artifacts = Artifacts::split(&project);
     artifacts.archive("rand_lib_generic", Some("rand/stage\n"), |tar| {
@@ -203,7 +203,7 @@ fn members_that_no_package_can_hold_are_all_told() {
         header.set_cksum();
         tar.append(&header, std::io::empty()).unwrap();
     });
-    let said = build(&project, 1).stderr;
+    let stderr = build(&project, 1).stderr;
     for why in [
         "rand_lib_generic.tar.zst/../../outside\n",
         "rand_lib_generic.tar.zst/etc/absolute\n",
@@ -213,9 +213,9 @@ fn members_that_no_package_can_hold_are_all_told() {
         "it is a hard link to `rand/stage/behind`, which does not precede it",
         "a name that is not UTF-8",
     ] {
-        assert!(said.contains(why), "{why}: {said}");
+        assert!(stderr.contains(why), "{why}: {stderr}");
     }
-    assert_eq!(said.matches("[S002 bad-artifact]").count(), 7, "{said}");
+    assert_eq!(stderr.matches("[S002 bad-artifact]").count(), 7, "{stderr}");
     assert!(!project.has("out"));
 }
 
@@ -229,13 +229,13 @@ fn another_name_of_a_path_that_leads_out_is_refused() {
             append(tar, "rand/stage/lib/data", b"one content");
             append_other(tar, tar::EntryType::Link, "rand/stage/lib/same", other);
         });
-        let said = build(&project, 1).stderr;
-        assert!(said.contains("[S002 bad-artifact]"), "{said}");
+        let stderr = build(&project, 1).stderr;
+        assert!(stderr.contains("[S002 bad-artifact]"), "{stderr}");
         assert!(
-            said.contains(&format!(
+            stderr.contains(&format!(
                 "it is a hard link to `{other}`, which leads out of the artifact"
             )),
-            "{said}"
+            "{stderr}"
         );
         assert!(!project.has("out"));
     }

@@ -46,22 +46,22 @@ fn list(archives: &[(&str, &str, u64)]) -> Vec<u8> {
 }
 
 #[test]
-fn artifacts_that_are_there_twice_are_told_with_what_is_taken() {
+fn artifacts_that_are_there_twice_are_reported_with_what_is_taken() {
     let project = Project::new();
     let artifacts = Artifacts::split(&project);
     assert!(!build(&project, 0).stderr.contains("S014"));
     let folder = project.path("artifacts");
     std::fs::write(folder.join("blas_lib_generic.tar.xz"), b"nothing").unwrap();
-    let said = build(&project, 0).stderr;
+    let stderr = build(&project, 0).stderr;
     assert!(
-        said.starts_with(
+        stderr.starts_with(
             "warning[S014 artifact-twice]: `blas_lib_generic` exists in several forms"
         ),
-        "{said}"
+        "{stderr}"
     );
     assert!(
-        said.contains("`blas_lib_generic` is used instead of `blas_lib_generic.tar.xz`"),
-        "{said}"
+        stderr.contains("`blas_lib_generic` is used instead of `blas_lib_generic.tar.xz`"),
+        "{stderr}"
     );
     artifacts.pack(ArchiveCompression::Zstd);
     for name in [
@@ -73,19 +73,19 @@ fn artifacts_that_are_there_twice_are_told_with_what_is_taken() {
     ] {
         std::fs::write(folder.join(format!("{name}_generic.tar.xz")), b"nothing").unwrap();
     }
-    let said = build(&project, 0).stderr;
+    let stderr = build(&project, 0).stderr;
     assert!(
-        said.starts_with("warning[S014 artifact-twice]: 6 artifacts exist in several forms"),
-        "{said}"
+        stderr.starts_with("warning[S014 artifact-twice]: 6 artifacts exist in several forms"),
+        "{stderr}"
     );
     assert!(
-        said.contains("`blas_lib_generic.tar.zst` is used instead of `blas_lib_generic.tar.xz`"),
-        "{said}"
+        stderr.contains("`blas_lib_generic.tar.zst` is used instead of `blas_lib_generic.tar.xz`"),
+        "{stderr}"
     );
 }
 
 #[test]
-fn artifacts_of_several_builds_are_told_as_far_as_they_tell_it() {
+fn artifacts_of_several_builds_are_reported_as_far_as_they_name_theirs() {
     let project = Project::new();
     let artifacts = Artifacts::split(&project);
     let archive =
@@ -119,7 +119,7 @@ fn artifacts_of_several_builds_are_told_as_far_as_they_tell_it() {
         &list(&[(one.0, one.1, size("gfx942") + 1), right[1]]),
     );
     artifacts.file("base_run_generic/base/stage/.info/version", b"7.11.0\n");
-    let said = build(&project, 0).stderr;
+    let stderr = build(&project, 0).stderr;
     let mut expected = String::new();
     for (artifact, place, why) in [
         (
@@ -146,9 +146,9 @@ fn artifacts_of_several_builds_are_told_as_far_as_they_tell_it() {
     }
     for line in expected.lines().filter(|line| !line.is_empty()) {
         let words = line.trim_start_matches([' ', '=', '-', '>']);
-        assert!(said.contains(words), "{words}\n{said}");
+        assert!(stderr.contains(words), "{words}\n{stderr}");
     }
-    assert_eq!(said.matches("S015").count(), 2, "{said}");
+    assert_eq!(stderr.matches("S015").count(), 2, "{stderr}");
     artifacts.pack(ArchiveCompression::Zstd);
     assert_eq!(
         build(&project, 0).stderr.matches("S015").count(),
@@ -159,7 +159,7 @@ fn artifacts_of_several_builds_are_told_as_far_as_they_tell_it() {
 
 /// The folder that a manifest lists may be anything, and what lies behind a link anywhere.
 #[test]
-fn a_folder_of_an_artifact_that_is_a_link_is_told_and_not_followed() {
+fn a_folder_of_an_artifact_that_is_a_link_is_reported_and_not_followed() {
     for link in ["rand", "rand/stage"] {
         let project = Project::new()
             .file("outside/stage/lib/secret", "secret")
@@ -168,16 +168,16 @@ fn a_folder_of_an_artifact_that_is_a_link_is_told_and_not_followed() {
         let place = project.path("artifacts/rand_lib_generic").join(link);
         std::fs::remove_dir_all(&place).unwrap();
         std::os::unix::fs::symlink(project.path("outside"), &place).unwrap();
-        let said = build(&project, 1).stderr;
+        let stderr = build(&project, 1).stderr;
         assert!(
-            said.starts_with(
+            stderr.starts_with(
                 "error[S002 bad-artifact]: the manifest lists a directory behind this link"
             ),
-            "{said}"
+            "{stderr}"
         );
         assert!(
-            said.contains(&format!("artifacts/rand_lib_generic/{link}\n")),
-            "{said}"
+            stderr.contains(&format!("artifacts/rand_lib_generic/{link}\n")),
+            "{stderr}"
         );
         assert!(!project.has("out/dist"));
     }
@@ -201,16 +201,16 @@ fn a_file_below_a_link_of_an_archive_is_refused_as_it_is_where_it_is_unpacked() 
                 link(tar);
             }
         });
-        let said = build(&project, 1).stderr;
+        let stderr = build(&project, 1).stderr;
         assert!(
-            said.starts_with(
+            stderr.starts_with(
                 "error[S002 bad-artifact]: it is below `rand/stage/lib`, which is not a directory"
             ),
-            "{said}"
+            "{stderr}"
         );
         assert!(
-            said.contains("rand_lib_generic.tar.zst/rand/stage/lib/deep/x"),
-            "{said}"
+            stderr.contains("rand_lib_generic.tar.zst/rand/stage/lib/deep/x"),
+            "{stderr}"
         );
         assert!(!project.has("out/dist"));
         artifacts.publish("staging", "123-linux");

@@ -143,8 +143,11 @@ fn no_name_changes_that_shares_its_end_with_a_search_path() {
     );
     let elf = Elf::read(&library).unwrap();
     let strings = elf.string_table(&library).unwrap();
-    let told = |tag| elf.dynamic_strings(&strings, tag).unwrap();
-    assert_eq!(told(rock_matrix::elf::tag::RUNPATH), ["$ORIGIN/llvm/lib"]);
+    let output_of = |tag| elf.dynamic_strings(&strings, tag).unwrap();
+    assert_eq!(
+        output_of(rock_matrix::elf::tag::RUNPATH),
+        ["$ORIGIN/llvm/lib"]
+    );
     let path = "lib/libshared.so.1".to_owned();
     let before = folder.path().join("before.so");
     std::fs::write(&before, &library).unwrap();
@@ -251,7 +254,7 @@ fn plain_library() -> Vec<u8> {
 /// `sdk rpath` alone does what a build does: entries behind those that are there, as an RPATH, and
 /// twice is once.
 #[test]
-fn search_paths_are_told_and_changed_and_files_stay_what_they_are() {
+fn search_paths_are_reported_and_changed_and_files_stay_what_they_are() {
     let folder = tempfile::tempdir().unwrap();
     let words = [
         "-shared",
@@ -267,14 +270,14 @@ fn search_paths_are_told_and_changed_and_files_stay_what_they_are() {
     let path = project.path("lib/liba.so.1");
     std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     std::os::unix::fs::symlink("liba.so.1", project.path("lib/liba.so")).unwrap();
-    let said = |more: &[&str]| {
+    let stdout_of = |more: &[&str]| {
         project
             .run(&[&["sdk", "rpath"], more].concat())
             .exits(0)
             .stdout
     };
     assert_eq!(
-        said(&["lib/liba.so.1"]),
+        stdout_of(&["lib/liba.so.1"]),
         "lib/liba.so.1: RUNPATH $ORIGIN/x\n"
     );
     assert!(
@@ -282,23 +285,26 @@ fn search_paths_are_told_and_changed_and_files_stay_what_they_are() {
         "asking changes nothing"
     );
     assert_eq!(
-        said(&["--force", "lib/liba.so"]),
+        stdout_of(&["--force", "lib/liba.so"]),
         "lib/liba.so: RPATH $ORIGIN/x (changed)\n"
     );
     let more = ["--add", "$ORIGIN/y", "--add", "$ORIGIN/x", "lib/liba.so.1"];
     assert_eq!(
-        said(&more),
+        stdout_of(&more),
         "lib/liba.so.1: RPATH $ORIGIN/x:$ORIGIN/y (changed)\n"
     );
     let once = std::fs::read(&path).unwrap();
-    assert_eq!(said(&more), "lib/liba.so.1: RPATH $ORIGIN/x:$ORIGIN/y\n");
+    assert_eq!(
+        stdout_of(&more),
+        "lib/liba.so.1: RPATH $ORIGIN/x:$ORIGIN/y\n"
+    );
     assert!(std::fs::read(&path).unwrap() == once);
     assert!(project.path("lib/liba.so").is_symlink() && verify(&once).is_empty());
     let mode =
         std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&path).unwrap().permissions());
     assert_eq!(mode & 0o777, 0o755);
     loads(&path);
-    let told = project
+    let outcome = project
         .run(&[
             "sdk",
             "rpath",
@@ -311,12 +317,12 @@ fn search_paths_are_told_and_changed_and_files_stay_what_they_are() {
         ])
         .exits(1);
     assert!(
-        told.stderr.contains("[E007 uneditable-elf]")
-            && told.stderr.contains("it is not an ELF file"),
+        outcome.stderr.contains("[E007 uneditable-elf]")
+            && outcome.stderr.contains("it is not an ELF file"),
         "{}",
-        told.stderr
+        outcome.stderr
     );
-    let json: serde_json::Value = serde_json::from_str(&told.stdout).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
     assert_eq!(
         (&json["files"][0]["rpath"], &json["files"][0]["changed"]),
         (&"/opt/a".into(), &true.into())
@@ -330,10 +336,10 @@ fn search_paths_are_told_and_changed_and_files_stay_what_they_are() {
         (["--add", ""], "the working directory of the program"),
         (["--add", "/opt/a:/opt/b"], "one directory, without colons"),
     ] {
-        let said = project
+        let stderr = project
             .run(&[&["sdk", "rpath"][..], &words, &["lib/liba.so.1"]].concat())
             .exits(2)
             .stderr;
-        assert!(said.contains(reason), "{said}");
+        assert!(stderr.contains(reason), "{stderr}");
     }
 }

@@ -164,22 +164,23 @@ fn a_build_that_is_interrupted_takes_away_what_it_began() {
 }
 
 #[test]
-fn a_disk_that_takes_no_more_is_told_and_nothing_is_half_written() {
+fn a_disk_that_takes_no_more_is_reported_and_nothing_is_half_written() {
     let project = Project::new();
     large(&project);
     // In a large member, in a member that is copied as it is, and in the tree to build against.
     for (kib, more) in [(20_000, &[][..]), (16, &[]), (16, &["--wheel-compression"])] {
-        let said = project
+        let stderr = project
             .run_limited(kib, &[&BUILD, more].concat())
             .exits(3)
             .stderr;
         assert!(
-            said.starts_with("error[H021 cannot-write-file]: cannot write `"),
-            "{said}"
+            stderr.starts_with("error[H021 cannot-write-file]: cannot write `"),
+            "{stderr}"
         );
         assert!(
-            said.contains("File too large") && said.contains("help: lift the limit of this shell"),
-            "{said}"
+            stderr.contains("File too large")
+                && stderr.contains("help: lift the limit of this shell"),
+            "{stderr}"
         );
         assert_eq!(beside(&project), [""; 0], "{kib}");
     }
@@ -193,7 +194,7 @@ fn a_disk_that_takes_no_more_is_told_and_nothing_is_half_written() {
 }
 
 #[test]
-fn a_disk_that_cannot_keep_what_archives_hold_is_told_before_anything_is_written() {
+fn a_disk_that_cannot_keep_what_archives_hold_is_reported_before_anything_is_written() {
     let project = Project::new();
     let artifacts = Artifacts::split(&project);
     let mut state = 1_u32;
@@ -205,11 +206,11 @@ fn a_disk_that_cannot_keep_what_archives_hold_is_told_before_anything_is_written
         .collect();
     artifacts.file("blas_lib_generic/blas/stage/lib/noise.dat", &noise);
     artifacts.pack(ArchiveCompression::Zstd);
-    let said = project.run_limited(1000, &BUILD).exits(3).stderr;
+    let stderr = project.run_limited(1000, &BUILD).exits(3).stderr;
     assert!(
-        said.contains("error[H021 cannot-write-file]: cannot write to `")
-            && said.contains("help: lift"),
-        "{said}"
+        stderr.contains("error[H021 cannot-write-file]: cannot write to `")
+            && stderr.contains("help: lift"),
+        "{stderr}"
     );
     assert!(!project.has("out"));
     project.run(&BUILD).exits(0);

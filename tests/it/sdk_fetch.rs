@@ -50,7 +50,7 @@ fn sum(path: &Path) -> String {
 
 /// By name, by base target, and of two archives the one that is read faster.
 #[test]
-fn what_is_asked_for_is_fetched_and_packages_are_made_of_it() {
+fn selected_artifacts_are_fetched_and_packages_are_made_of_them() {
     let project = Project::new();
     let artifacts = Artifacts::split(&project);
     artifacts.file("blas_lib_gfx942:xnack+/blas/stage/lib/extra.co", b"x");
@@ -61,7 +61,7 @@ fn what_is_asked_for_is_fetched_and_packages_are_made_of_it() {
     )
     .unwrap();
     std::fs::write(staged.join("index.html"), b"no artifact").unwrap();
-    let said = fetch(
+    let outcome = fetch(
         &project,
         &[
             "--amdgpu-targets",
@@ -88,7 +88,7 @@ fn what_is_asked_for_is_fetched_and_packages_are_made_of_it() {
             "{not}: {fetched:?}"
         );
     }
-    assert_eq!(said.stdout.lines().count(), fetched.len());
+    assert_eq!(outcome.stdout.lines().count(), fetched.len());
     // A second run finds all of it, and a pattern is looked for anywhere in a name.
     let planned = fetch(
         &project,
@@ -140,13 +140,16 @@ fn an_archive_that_its_digest_does_not_vouch_for_is_not_kept() {
     )
     .unwrap();
     std::fs::write(staged.join("base_run_generic.tar.zst.sha256sum"), "nothing").unwrap();
-    let said = fetch(&project, &["^blas_(lib|dev)_gen", "^base_run"], 1).stderr;
-    assert_eq!(said.matches("[S002 bad-artifact]").count(), 2, "{said}");
+    let output = fetch(&project, &["^blas_(lib|dev)_gen", "^base_run"], 1).stderr;
+    assert_eq!(output.matches("[S002 bad-artifact]").count(), 2, "{output}");
     assert!(
-        said.contains("blas_dev_generic.tar.zst") && said.contains("not the published one"),
-        "{said}"
+        output.contains("blas_dev_generic.tar.zst") && output.contains("not the published one"),
+        "{output}"
     );
-    assert!(said.contains("`nothing` is not a SHA-256 digest"), "{said}");
+    assert!(
+        output.contains("`nothing` is not a SHA-256 digest"),
+        "{output}"
+    );
     let with_sum = [
         "blas_lib_generic.tar.zst",
         "blas_lib_generic.tar.zst.sha256sum",
@@ -166,9 +169,9 @@ fn an_archive_that_its_digest_does_not_vouch_for_is_not_kept() {
     // The digest that it was checked by lies beside it, for whoever reads it, and none does that is
     // of another one.
     let beside = project.path("artifacts/blas_lib_generic.tar.zst.sha256sum");
-    let said = std::fs::read_to_string(&beside).unwrap();
+    let output = std::fs::read_to_string(&beside).unwrap();
     assert_eq!(
-        said,
+        output,
         sum(&good).replace("archive", "blas_lib_generic.tar.zst")
     );
     std::fs::copy(staged.join("blas_dev_generic.tar.zst"), &path).unwrap();
@@ -225,10 +228,10 @@ fn an_archive_that_leads_out_of_its_folder_is_not_unpacked() {
             attack(tar);
         });
         artifacts.publish("staging", "123-linux");
-        let said = fetch(&project, &["rand", "--extract"], 1).stderr;
+        let stderr = fetch(&project, &["rand", "--extract"], 1).stderr;
         assert!(
-            said.contains("[S002 bad-artifact]") && said.contains(why),
-            "{why}: {said}"
+            stderr.contains("[S002 bad-artifact]") && stderr.contains(why),
+            "{why}: {stderr}"
         );
         assert_eq!(
             names(&project.path("artifacts")),
@@ -306,7 +309,7 @@ fn archives_are_unpacked_into_folders_of_their_own_or_one_tree() {
 }
 
 #[test]
-fn a_bucket_is_listed_and_names_are_asked_for_as_addresses_have_them() {
+fn a_bucket_is_listed_and_names_are_requested_as_addresses_have_them() {
     let project = Project::new();
     let artifacts = Artifacts::new(&project, true);
     artifacts.file("blas_lib_gfx942:xnack+/blas/stage/lib/extra.co", b"x");
@@ -333,7 +336,7 @@ fn a_bucket_is_listed_and_names_are_asked_for_as_addresses_have_them() {
     };
     run(&[], 0);
     assert_eq!(
-        served.asked(),
+        served.requests(),
         [
             "/?list-type=2&prefix=123-linux%2F",
             "/123-linux/blas_lib_gfx942%3Axnack%2B.tar.zst"
@@ -341,20 +344,21 @@ fn a_bucket_is_listed_and_names_are_asked_for_as_addresses_have_them() {
     );
     assert_eq!(names(&project.path("artifacts")), [name]);
     // A run of another repository has a folder of that.
-    let said = run(&["--run-github-repo", "me/rocm"], 1);
+    let outcome = run(&["--run-github-repo", "me/rocm"], 1);
     assert_eq!(
-        served.asked(),
+        served.requests(),
         ["/?list-type=2&prefix=me-rocm%2F123-linux%2F"]
     );
     assert!(
-        said.stderr.contains("[S001 no-artifact]") && said.stderr.contains("me-rocm/123-linux"),
+        outcome.stderr.contains("[S001 no-artifact]")
+            && outcome.stderr.contains("me-rocm/123-linux"),
         "{}",
-        said.stderr
+        outcome.stderr
     );
 }
 
 #[test]
-fn what_cannot_be_asked_for_is_told_before_anything_is_fetched() {
+fn an_invalid_selection_is_reported_before_anything_is_fetched() {
     let project = Project::new();
     Artifacts::new(&project, true).publish("staging", "123-linux");
     for (more, why) in [
@@ -376,7 +380,7 @@ fn what_cannot_be_asked_for_is_told_before_anything_is_fetched() {
             "unknown release type `weekly`",
         ),
     ] {
-        let said = if more[0] == "--run-id" {
+        let outcome = if more[0] == "--run-id" {
             project
                 .run(&[&["sdk", "fetch", "--local-staging", "staging"], more].concat())
                 .exits(1)
@@ -384,13 +388,17 @@ fn what_cannot_be_asked_for_is_told_before_anything_is_fetched() {
             fetch(&project, more, 1)
         };
         assert!(
-            said.stderr.contains(why) && said.stderr.contains("help:"),
+            outcome.stderr.contains(why) && outcome.stderr.contains("help:"),
             "{why}: {}",
-            said.stderr
+            outcome.stderr
         );
     }
-    let said = project.run(&["sdk", "fetch", "--run-id", "../x"]).exits(2);
-    assert!(said.stderr.contains("expected a run ID"), "{}", said.stderr);
+    let outcome = project.run(&["sdk", "fetch", "--run-id", "../x"]).exits(2);
+    assert!(
+        outcome.stderr.contains("expected a run ID"),
+        "{}",
+        outcome.stderr
+    );
     assert!(!project.has("artifacts"));
 }
 
@@ -404,10 +412,10 @@ fn nothing_is_written_through_a_link_of_this_run_or_of_one_before() {
         let artifacts = Artifacts::new(&project, true);
         artifacts.archive("rand_lib_generic", Some("s/stage\n"), fill);
         artifacts.publish("staging", "123-linux");
-        let said = fetch(&project, more, code).stderr;
+        let stderr = fetch(&project, more, code).stderr;
         assert_eq!(project.read("o/x/planted"), "theirs");
         assert_eq!(names(&project.path("o/x")), ["planted"]);
-        said
+        stderr
     };
     let one_in_another = |tar: &mut tar::Builder<Vec<u8>>| {
         append_other(tar, link, "s/stage/evil", "../../x");
@@ -463,10 +471,10 @@ fn an_archive_that_does_not_say_what_it_holds_is_not_unpacked() {
                 }
             });
             artifacts.publish("staging", "123-linux");
-            let said = fetch(&project, &["rand", way], 1).stderr;
+            let stderr = fetch(&project, &["rand", way], 1).stderr;
             assert!(
-                said.contains("[S002 bad-artifact]") && said.contains(why),
-                "{way} {why}: {said}"
+                stderr.contains("[S002 bad-artifact]") && stderr.contains(why),
+                "{way} {why}: {stderr}"
             );
             assert!(
                 !project.has("artifacts/s")
@@ -504,15 +512,15 @@ fn what_the_command_line_does_not_say_variables_do_unless_they_are_empty() {
         run([""; 5], &all, 0).stdout,
         "artifacts/base_lib_generic.tar.zst\n"
     );
-    let said = run(
+    let stderr = run(
         ["7", "windows", "nightly", "me/rocm", "staging"],
         &["--dry-run", "--extract"],
         1,
     )
     .stderr;
     assert!(
-        said.contains("there are no artifacts of run 7 in `staging/7-windows/`"),
-        "{said}"
+        stderr.contains("there are no artifacts of run 7 in `staging/7-windows/`"),
+        "{stderr}"
     );
     let ways: [(&[&str], &str); 3] = [
         (&["--extract"], "artifacts/base_lib_generic\n"),
@@ -540,10 +548,10 @@ fn what_the_command_line_does_not_say_variables_do_unless_they_are_empty() {
         ("../x", "linux", "expected a run ID"),
         ("7", "mac", "expected one of linux"),
     ] {
-        let said = run([id, platform, "", "", ""], &staging, 2).stderr;
+        let stderr = run([id, platform, "", "", ""], &staging, 2).stderr;
         assert!(
-            said.contains(why) && said.contains("[S001 no-artifact]"),
-            "{why}: {said}"
+            stderr.contains(why) && stderr.contains("[S001 no-artifact]"),
+            "{why}: {stderr}"
         );
     }
 }
@@ -617,13 +625,13 @@ fn links_that_lead_out_with_those_of_an_earlier_run_are_refused() {
             fetch(&project, &[name, "--flatten", "--output-dir", "tree"], code).stderr
         };
         run(first, 0);
-        let said = run(second, 1);
-        let told = "\
+        let text = run(second, 1);
+        let output = "\
 error[S002 bad-artifact]: the link `c` leads out of the artifact, to `a/b/../outside`, through other links
 --> tree
 help: remove it and fetch it again
 ";
-        assert_eq!(said.trim_end(), told.trim_end());
+        assert_eq!(text.trim_end(), output.trim_end());
         assert_eq!(
             (
                 project.path("tree/a/b").is_symlink(),
@@ -647,7 +655,7 @@ fn a_target_with_features_gets_the_artifacts_of_its_base() {
     artifacts.file("blas_lib_gfx942:xnack+/blas/stage/lib/b.co", b"x");
     artifacts.file("blas_lib_gfx90a/blas/stage/lib/c.co", b"x");
     artifacts.publish("staging", "123-linux");
-    for asked in [
+    for request in [
         &["--amdgpu-targets", "gfx942:xnack+"][..],
         &["--artifact-group", "gfx942:xnack+"],
         &[
@@ -656,13 +664,13 @@ fn a_target_with_features_gets_the_artifacts_of_its_base() {
             "--expand-family-to-targets",
         ],
     ] {
-        let said = fetch(
+        let document = fetch(
             &project,
-            &[&["blas", "--dry-run", "--format", "json"], asked].concat(),
+            &[&["blas", "--dry-run", "--format", "json"], request].concat(),
             0,
         )
         .json();
-        let names: Vec<&str> = said["artifacts"]
+        let names: Vec<&str> = document["artifacts"]
             .as_array()
             .unwrap()
             .iter()
@@ -671,7 +679,7 @@ fn a_target_with_features_gets_the_artifacts_of_its_base() {
         assert_eq!(
             names,
             ["blas_lib_gfx942", "blas_lib_gfx942:xnack+"],
-            "{asked:?}"
+            "{request:?}"
         );
     }
 }

@@ -169,8 +169,11 @@ fn two_runs_into_one_folder_come_one_after_the_other() {
             .spawn()
             .unwrap();
         let mut lines = BufReader::new(second.stderr.take().unwrap()).lines();
-        let said = lines.next().unwrap().unwrap();
-        assert!(said.contains("waiting for another run to end"), "{said}");
+        let output = lines.next().unwrap().unwrap();
+        assert!(
+            output.contains("waiting for another run to end"),
+            "{output}"
+        );
         signal("CONT", &first);
         assert!(first.wait_with_output().unwrap().status.success());
         assert_eq!(lines.count(), 0);
@@ -207,25 +210,25 @@ fn one_tree_comes_as_a_whole_or_stays_as_it_was() {
         assert_eq!(project.read("tree/lib/first"), "old");
         names(&project.path("tree"))
     };
-    let said = fetch(&project, &flat, 1);
+    let output = fetch(&project, &flat, 1);
     assert!(
-        said.contains("[S002 bad-artifact]") && said.contains("damaged or truncated"),
-        "{said}"
+        output.contains("[S002 bad-artifact]") && output.contains("damaged or truncated"),
+        "{output}"
     );
     assert_eq!(as_it_was(), [".download_cache", "lib"]);
     std::fs::remove_file(damaged).unwrap();
-    let said = project
+    let stderr = project
         .run_limited(1024, &[&FETCH, &flat[..]].concat())
         .exits(3)
         .stderr;
-    assert!(said.contains("cannot write"), "{said}");
+    assert!(stderr.contains("cannot write"), "{stderr}");
     assert_eq!(as_it_was(), [".download_cache", "lib"]);
     let in_the_way = project.path("tree/share");
     std::fs::write(&in_the_way, "a file").unwrap();
-    let said = fetch(&project, &flat, 3);
+    let output = fetch(&project, &flat, 3);
     assert!(
-        said.contains("there is a file in place of a directory"),
-        "{said}"
+        output.contains("there is a file in place of a directory"),
+        "{output}"
     );
     assert_eq!(as_it_was(), [".download_cache", "lib", "share"]);
     std::fs::remove_file(in_the_way).unwrap();
@@ -235,8 +238,8 @@ fn one_tree_comes_as_a_whole_or_stays_as_it_was() {
         "tree/.tree.rock-new/rand_lib_generic",
     ));
     assert_eq!(as_it_was(), [".download_cache", ".tree.rock-new", "lib"]);
-    let said = project.run(&[&FETCH, flat.as_slice()].concat()).exits(0);
-    assert_eq!(said.stdout, "tree\n");
+    let outcome = project.run(&[&FETCH, flat.as_slice()].concat()).exits(0);
+    assert_eq!(outcome.stdout, "tree\n");
     assert_eq!(
         names(&project.path("tree")),
         [".download_cache", "large", "lib", "share"]
@@ -279,10 +282,10 @@ fn what_was_unpacked_stays_as_long_as_the_same_archive_is_published() {
         "--verbose",
     ];
     let apart = [only.as_slice(), &["--delete-after-extract"]].concat();
-    let said = fetch(&project, &apart, 0);
+    let output = fetch(&project, &apart, 0);
     assert!(
-        said.contains("unpacked artifacts/fft_lib_generic\n"),
-        "{said}"
+        output.contains("unpacked artifacts/fft_lib_generic\n"),
+        "{output}"
     );
     assert_eq!(names(&project.path("artifacts")), ["fft_lib_generic"]);
     assert_eq!(
@@ -298,10 +301,11 @@ fn what_was_unpacked_stays_as_long_as_the_same_archive_is_published() {
         std::fs::read(&hidden).unwrap(),
     )
     .unwrap();
-    let said = fetch(&project, &apart, 0);
+    let output = fetch(&project, &apart, 0);
     assert!(
-        said.contains("already there: artifacts/fft_lib_generic\n") && !said.contains("fetched"),
-        "{said}"
+        output.contains("already there: artifacts/fft_lib_generic\n")
+            && !output.contains("fetched"),
+        "{output}"
     );
     assert_eq!(
         (
@@ -311,14 +315,14 @@ fn what_was_unpacked_stays_as_long_as_the_same_archive_is_published() {
         (before, 1)
     );
     // Who wants the archive too gets it, and the folder stays.
-    let said = fetch(&project, &only, 0);
+    let output = fetch(&project, &only, 0);
     assert!(
-        said.contains("fetched artifacts/fft_lib_generic.tar.zst"),
-        "{said}"
+        output.contains("fetched artifacts/fft_lib_generic.tar.zst"),
+        "{output}"
     );
     assert!(
-        said.contains("already there: artifacts/fft_lib_generic\n"),
-        "{said}"
+        output.contains("already there: artifacts/fft_lib_generic\n"),
+        "{output}"
     );
     assert_eq!(inode("artifacts/fft_lib_generic"), before);
     assert_eq!(names(&project.path("artifacts")).len(), 3);
@@ -358,7 +362,7 @@ fn hex(bytes: &[u8]) -> String {
 /// A page or an archive that breaks off, ends too early or has other bytes is asked for
 /// again, from where it broke where the server can; what is not there is not.
 #[test]
-fn what_comes_wrong_is_asked_for_again() {
+fn a_damaged_download_is_requested_again() {
     let bytes: Vec<u8> = (0..100_000_u32).flat_map(u32::to_le_bytes).collect();
     let sum = hex(&bytes);
     let listed = |names: &[&str]| {
@@ -390,15 +394,15 @@ fn what_comes_wrong_is_asked_for_again() {
     );
     let seen = Mutex::new(Vec::<String>::new());
     let (body, text) = (bytes.clone(), sum);
-    let served = Served::answering(move |asked: &Request| {
+    let served = Served::answering(move |request: &Request| {
         let times = {
             let mut seen = seen.lock().unwrap();
-            seen.push(asked.path.clone());
-            seen.iter().filter(|path| **path == asked.path).count()
+            seen.push(request.path.clone());
+            seen.iter().filter(|path| **path == request.path).count()
         };
         let whole = || answer("200 OK", "ETag: \"v1\"\r\n", &body);
         let broken = || whole()[..150_000].to_vec();
-        let name = asked.path.rsplit('/').next().unwrap();
+        let name = request.path.rsplit('/').next().unwrap();
         match (name, times) {
             ("?list-type=2&prefix=123-linux%2F", 1) => answer("503 Slow Down", "", b""),
             ("?list-type=2&prefix=123-linux%2F", _) => answer("200 OK", "", first.as_bytes()),
@@ -410,8 +414,8 @@ fn what_comes_wrong_is_asked_for_again() {
             }
             ("a_lib_generic.tar.zst", 1) => broken(),
             ("a_lib_generic.tar.zst", _) => {
-                assert_eq!(asked.header("if-range"), Some("\"v1\""));
-                let from = asked
+                assert_eq!(request.header("if-range"), Some("\"v1\""));
+                let from = request
                     .header("range")
                     .unwrap()
                     .strip_prefix("bytes=")
@@ -455,8 +459,9 @@ fn what_comes_wrong_is_asked_for_again() {
         assert!(fetched == bytes, "{name}: {} bytes", fetched.len());
     }
     assert_eq!(names(&project.path("artifacts")).len(), 5);
-    let asked = |name: &str, all: &[String]| all.iter().filter(|path| path.contains(name)).count();
-    let all = served.asked();
+    let request_count =
+        |name: &str, all: &[String]| all.iter().filter(|path| path.contains(name)).count();
+    let all = served.requests();
     for (name, times) in [
         ("prefix", 4),
         ("a_lib", 2),
@@ -465,25 +470,25 @@ fn what_comes_wrong_is_asked_for_again() {
         ("c_lib", 3),
         ("e_lib", 3),
     ] {
-        assert_eq!(asked(name, &all), times, "{name}: {all:?}");
+        assert_eq!(request_count(name, &all), times, "{name}: {all:?}");
     }
-    let said = run(&["^d"], 3);
+    let output = run(&["^d"], 3);
     assert!(
-        said.contains("[K004 cannot-fetch]") && said.contains("responded with 404"),
-        "{said}"
+        output.contains("[K004 cannot-fetch]") && output.contains("responded with 404"),
+        "{output}"
     );
-    assert_eq!(asked("d_lib", &served.asked()), 1);
+    assert_eq!(request_count("d_lib", &served.requests()), 1);
     // Nor is a bucket that is not there; what then helps is another place.
     let other = format!("{url}/none");
-    let said = project
+    let output = project
         .run(&["sdk", "fetch", "--run-id", "7", "--bucket", &other])
         .exits(3)
         .stderr;
     assert!(
-        said.contains("`--local-staging`") && said.contains("`--release-type`"),
-        "{said}"
+        output.contains("`--local-staging`") && output.contains("`--release-type`"),
+        "{output}"
     );
-    assert_eq!(served.asked().len(), 1);
+    assert_eq!(served.requests().len(), 1);
 }
 
 #[test]
@@ -508,7 +513,7 @@ fn an_archive_is_unpacked_while_another_is_on_its_way() {
     let staged = staged.clone();
     let served =
         Served::answering(
-            move |asked: &Request| match asked.path.rsplit('/').next().unwrap() {
+            move |output: &Request| match output.path.rsplit('/').next().unwrap() {
                 name if name.starts_with('?') => answer("200 OK", "", listing.as_bytes()),
                 "rand_lib_generic.tar.zst" => {
                     let patience = Instant::now() + Duration::from_secs(30);

@@ -45,10 +45,10 @@ fn packages_of_a_build_with_a_label_are_in_the_index() {
     let core = "rocm_sdk_core-7.9.0-py3-none-linux_x86_64.whl";
     std::fs::create_dir(project.path("out/dist/.kpack_staging")).unwrap();
     std::fs::write(project.path("out/dist/.kpack_staging").join(core), b"").unwrap();
-    let said = project.run(&["index", "build", "out/dist"]).exits(0);
-    assert_eq!(said.stderr, "", "nothing is left out");
+    let outcome = project.run(&["index", "build", "out/dist"]).exits(0);
+    assert_eq!(outcome.stderr, "", "nothing is left out");
     assert_eq!(
-        said.stdout,
+        outcome.stdout,
         "wrote out/dist/simple: 17 pages\ninstall with:\n  \
          pip install 'rocm[libraries,devel]' --no-build-isolation --index-url file://[ROOT]/out/dist/simple/any/\n"
     );
@@ -97,8 +97,11 @@ fn packages_of_a_build_with_a_label_are_in_the_index() {
         "{landing}"
     );
     // A second run knows them by the manifest of nothing, and writes nothing.
-    let said = project.run(&["index", "build", "out/dist"]).exits(0).stdout;
-    assert!(said.starts_with("out/dist/simple is up to date"), "{said}");
+    let stdout = project.run(&["index", "build", "out/dist"]).exits(0).stdout;
+    assert!(
+        stdout.starts_with("out/dist/simple is up to date"),
+        "{stdout}"
+    );
 }
 
 /// Of a build by families each has an index with its own files and those that all families

@@ -141,12 +141,12 @@ fn a_library_whose_soname_nothing_in_its_folder_has_is_packed_under_its_own_name
             );
         }
     }
-    let said = project.run(&["sdk", "verify", "out/dist"]).exits(0).stderr;
+    let stderr = project.run(&["sdk", "verify", "out/dist"]).exits(0).stderr;
     assert!(
-        said.contains(
+        stderr.contains(
             "warning[S039 other-soname]: the dynamic linker looks it up as `libhipblas.so.3`"
         ),
-        "{said}"
+        "{stderr}"
     );
     // A link to it has the name, so other names are not packed.
     artifacts.link(&format!("{plug}/libhipblas.so.3"), "libplugin.so.1");
@@ -166,17 +166,17 @@ fn packages_that_would_have_one_file_name_are_refused_before_anything_is_written
             b"code",
         );
     }
-    let said = build(&project, &[], 1).stderr;
+    let stderr = build(&project, &[], 1).stderr;
     assert!(
-        said.starts_with("error[S016 package-twice]: `rocm-sdk-device-gfx13X-all` and"),
-        "{said}"
+        stderr.starts_with("error[S016 package-twice]: `rocm-sdk-device-gfx13X-all` and"),
+        "{stderr}"
     );
     for name in [
         "--> blas_lib_gfx13x-all",
         "the other one is from `blas_lib_gfx13X-all`",
         "rocm_sdk_device_gfx13x_all",
     ] {
-        assert!(said.contains(name), "{name}: {said}");
+        assert!(stderr.contains(name), "{name}: {stderr}");
     }
     assert!(!project.has("out/dist"));
 }
@@ -187,26 +187,26 @@ fn a_target_in_another_case_than_everyone_writes_it_is_refused() {
     let artifacts = Artifacts::split(&project);
     artifacts.file("fft_lib_GFX950:xnack+/fft/stage/lib/x.co", b"code");
     artifacts.file("fft_lib_gfx94x-dcgpu/fft/stage/lib/y.co", b"code");
-    let said = build(&project, &[], 1).stderr;
+    let stderr = build(&project, &[], 1).stderr;
     assert!(
-        said.contains(
+        stderr.contains(
             "error[S002 bad-artifact]: `fft_lib_GFX950:xnack+` is for GPUs that are spelled"
         ),
-        "{said}"
+        "{stderr}"
     );
     assert!(
-        said.contains("rename it to `fft_lib_gfx950:xnack+`"),
-        "{said}"
+        stderr.contains("rename it to `fft_lib_gfx950:xnack+`"),
+        "{stderr}"
     );
     assert!(
-        said.contains("rename it to `fft_lib_gfx94X-dcgpu`"),
-        "all faults are told in one run: {said}"
+        stderr.contains("rename it to `fft_lib_gfx94X-dcgpu`"),
+        "all faults are told in one run: {stderr}"
     );
     assert!(!project.has("out/dist"));
 }
 
 #[test]
-fn other_bytes_under_one_path_are_told_in_the_tree_to_build_against_too() {
+fn other_bytes_under_one_path_are_reported_in_the_tree_to_build_against_too() {
     let project = Project::new();
     let artifacts = Artifacts::split(&project);
     let header = "p/stage/include/hip/hip_runtime.h";
@@ -218,11 +218,11 @@ fn other_bytes_under_one_path_are_told_in_the_tree_to_build_against_too() {
     );
     artifacts.file("prim_dev_generic/p/stage/include/same.h", b"same");
     artifacts.file("blas_dev_generic/blas/stage/include/same.h", b"same");
-    let said = build(&project, &[], 0).stderr;
+    let stderr = build(&project, &[], 0).stderr;
     assert_eq!(
-        said.matches("warning[S004 overlapping-files]").count(),
+        stderr.matches("warning[S004 overlapping-files]").count(),
         2,
-        "{said}"
+        "{stderr}"
     );
     for text in [
         "two artifacts have different files at `include/hip/hip_runtime.h`",
@@ -231,17 +231,17 @@ fn other_bytes_under_one_path_are_told_in_the_tree_to_build_against_too() {
         "--> amd-llvm_dev_generic/llvm/stage/bin/hipcc",
         "the other one is used: core-hip_run_generic/hip/stage/bin/hipcc",
     ] {
-        assert!(said.contains(text), "{text}: {said}");
+        assert!(stderr.contains(text), "{text}: {stderr}");
     }
     assert_eq!(
         links(&project)["bin/hipcc"].as_deref(),
         Some("../../_rocm_sdk_core/bin/hipcc")
     );
-    let said = build(&project, &["--strict", "--overwrite"], 1).stderr;
+    let stderr = build(&project, &["--strict", "--overwrite"], 1).stderr;
     assert_eq!(
-        said.matches("error[S004 overlapping-files]").count(),
+        stderr.matches("error[S004 overlapping-files]").count(),
         2,
-        "{said}"
+        "{stderr}"
     );
 }
 
@@ -256,7 +256,7 @@ fn a_file_here_and_a_folder_there_are_refused_in_the_tree_to_build_against() {
     );
     artifacts.link("prim_dev_generic/p/stage/share/y", "x");
     artifacts.file("rocwmma_dev_generic/p/stage/share/y/in.h", b"in a folder");
-    let said = build(&project, &[], 1).stderr;
+    let stderr = build(&project, &[], 1).stderr;
     for text in [
         "error[S005 file-and-folder]: `share/x/Foo.h` is both a file and a directory in \
          `rocm-sdk-devel`",
@@ -264,18 +264,18 @@ fn a_file_here_and_a_folder_there_are_refused_in_the_tree_to_build_against() {
         "--> prim_dev_generic/p/stage/share/x/Foo.h",
         "the directory is from rocwmma_dev_generic/p/stage/share/x/Foo.h",
     ] {
-        assert!(said.contains(text), "{text}: {said}");
+        assert!(stderr.contains(text), "{text}: {stderr}");
     }
     assert_eq!(
-        said.matches("error[S005").count(),
+        stderr.matches("error[S005").count(),
         2,
-        "each is told once: {said}"
+        "each is told once: {stderr}"
     );
     assert!(!project.has("out/dist"));
 }
 
 #[test]
-fn names_of_headers_that_differ_only_in_case_are_told_and_refused_for_windows() {
+fn names_of_headers_that_differ_only_in_case_are_reported_and_refused_for_windows() {
     let project = Project::new();
     let artifacts = Artifacts::new(&project, true);
     artifacts.file("blas_lib_gfx942/blas/stage/lib/a.co", b"code");
@@ -286,23 +286,23 @@ fn names_of_headers_that_differ_only_in_case_are_told_and_refused_for_windows() 
     );
     artifacts.file("prim_dev_generic/p/stage/include/foo.h", b"a");
     artifacts.file("rocwmma_dev_generic/p/stage/include/Foo.h", b"b");
-    let said = build(&project, &[], 0).stderr;
+    let stderr = build(&project, &[], 0).stderr;
     assert_eq!(
-        said.matches("warning[S007 case-clash]").count(),
+        stderr.matches("warning[S007 case-clash]").count(),
         1,
-        "{said}"
+        "{stderr}"
     );
     for text in [
         "`include/Foo.h` and `include/foo.h` of `rocm-sdk-devel` differ only in case",
         "--> prim_dev_generic/p/stage/include/foo.h",
         "the other one is rocwmma_dev_generic/p/stage/include/Foo.h",
     ] {
-        assert!(said.contains(text), "{text}: {said}");
+        assert!(stderr.contains(text), "{text}: {stderr}");
     }
-    let said = build(&project, &["--platform", "windows", "--overwrite"], 1).stderr;
+    let stderr = build(&project, &["--platform", "windows", "--overwrite"], 1).stderr;
     assert!(
-        said.starts_with("error[S007 case-clash]: `include/Foo.h`"),
-        "{said}"
+        stderr.starts_with("error[S007 case-clash]: `include/Foo.h`"),
+        "{stderr}"
     );
 }
 
@@ -321,8 +321,8 @@ fn links_through_links_to_folders_are_in_the_tree_to_build_against() {
     ] {
         artifacts.link(&format!("{share}/{name}"), text);
     }
-    let said = build(&project, &[], 0).stderr;
-    assert_eq!(said, "");
+    let stderr = build(&project, &[], 0).stderr;
+    assert_eq!(stderr, "");
     let links = links(&project);
     for (name, text) in [
         ("y", "real"),
@@ -340,7 +340,7 @@ fn links_through_links_to_folders_are_in_the_tree_to_build_against() {
 
 /// Nothing can hold these, and each is told.
 #[test]
-fn loops_and_links_out_of_the_tree_to_build_against_are_told_and_left_out() {
+fn loops_and_links_out_of_the_tree_to_build_against_are_reported_and_left_out() {
     let project = Project::new();
     let artifacts = Artifacts::split(&project);
     let stage = "prim_dev_generic/p/stage";
@@ -354,11 +354,11 @@ fn loops_and_links_out_of_the_tree_to_build_against_are_told_and_left_out() {
         artifacts.link(&format!("{stage}/{name}"), text);
     }
     for keeps in [&[][..], &["--keep-dangling", "--overwrite"]] {
-        let said = build(&project, keeps, 0).stderr;
+        let stderr = build(&project, keeps, 0).stderr;
         assert_eq!(
-            said.matches("warning[S006 link-to-nowhere]").count(),
+            stderr.matches("warning[S006 link-to-nowhere]").count(),
             5,
-            "{said}"
+            "{stderr}"
         );
         let links = links(&project);
         for (path, why) in [
@@ -369,8 +369,8 @@ fn loops_and_links_out_of_the_tree_to_build_against_are_told_and_left_out() {
             ("in", "the link leads out of its artifact"),
         ] {
             assert!(
-                said.contains(&format!("`{path}` of `rocm-sdk-devel`: {why}")),
-                "{path}: {said}"
+                stderr.contains(&format!("`{path}` of `rocm-sdk-devel`: {why}")),
+                "{path}: {stderr}"
             );
             assert!(!links.contains_key(path), "{path}");
         }

@@ -18,7 +18,7 @@ fn padded(text: &str, bytes: u64) -> String {
 }
 
 /// Returns the exit code and the messages of a command.
-fn said(project: &Project, words: &[&str]) -> (Option<i32>, String) {
+fn exit_and_stderr(project: &Project, words: &[&str]) -> (Option<i32>, String) {
     let output = project.command(words).output().unwrap();
     (
         output.status.code(),
@@ -51,14 +51,14 @@ fn a_manifest_past_its_limit_is_refused() {
                 append(tar, "r/stage/lib/x", b"x");
             },
         );
-        let planned = said(&project, PLAN).1;
+        let planned = exit_and_stderr(&project, PLAN).1;
         assert_eq!(
             planned.contains("the text is longer than 1048576 bytes"),
             past,
             "{planned}"
         );
         artifacts.publish("staging", "123-linux");
-        let (code, fetched) = said(&project, FETCH);
+        let (code, fetched) = exit_and_stderr(&project, FETCH);
         assert_eq!(
             fetched.contains("the text is longer than 1048576 bytes"),
             past,
@@ -74,7 +74,7 @@ fn a_manifest_past_its_limit_is_refused() {
         artifacts.file("rand_lib_generic/r/stage/lib/x", b"x");
         let manifest = project.path("artifacts/rand_lib_generic/artifact_manifest.txt");
         std::fs::write(manifest, padded("r/stage\n", bytes)).unwrap();
-        let planned = said(&project, PLAN).1;
+        let planned = exit_and_stderr(&project, PLAN).1;
         assert_eq!(
             planned.contains("it is larger than 1048576 bytes"),
             past,
@@ -94,7 +94,7 @@ fn a_manifest_of_a_build_past_its_limit_is_refused() {
             path,
             padded(&text, MAX_BUILD_MANIFEST_BYTES + u64::from(past)).as_bytes(),
         );
-        let planned = said(&project, PLAN).1;
+        let planned = exit_and_stderr(&project, PLAN).1;
         assert_eq!(
             planned.contains("the manifest of the build is invalid: it has 16777217 bytes"),
             past,
@@ -121,7 +121,7 @@ fn a_version_past_its_limit_is_not_read() {
             "--version",
             "7.10.0",
         ];
-        let built = said(&project, &words).1;
+        let built = exit_and_stderr(&project, &words).1;
         assert_eq!(
             built.contains("it is from ROCm 7.11.0, but the manifest"),
             !past,
@@ -172,7 +172,7 @@ fn a_list_of_kpack_archives_past_its_limit_is_not_read() {
             "--version",
             "7.10.0",
         ];
-        let built = said(&project, &words).1;
+        let built = exit_and_stderr(&project, &words).1;
         assert_eq!(built.contains("blas_lib.kpm` lists 1"), !past, "{built}");
     }
 }
@@ -195,7 +195,7 @@ fn a_digest_past_its_limit_is_refused() {
             + "\n";
         let text = padded(&line, MAX_SUM_BYTES + u64::from(past));
         std::fs::write(staged.join("rand_lib_generic.tar.zst.sha256sum"), text).unwrap();
-        let (code, fetched) = said(&project, FETCH);
+        let (code, fetched) = exit_and_stderr(&project, FETCH);
         assert_eq!(
             fetched.contains("the text is longer than 65536 bytes"),
             past,
@@ -207,9 +207,9 @@ fn a_digest_past_its_limit_is_refused() {
 
 /// A bucket that lists one artifact on the last of so many pages.
 fn listed(project: &Project, pages: usize, page_bytes: usize) -> (Option<i32>, String) {
-    let asked = AtomicUsize::new(0);
+    let count = AtomicUsize::new(0);
     let served = Served::answering(move |_| {
-        let is_last = asked.fetch_add(1, Ordering::Relaxed) + 1 == pages;
+        let is_last = count.fetch_add(1, Ordering::Relaxed) + 1 == pages;
         let content = if is_last {
             "<Contents><Key>123-linux/rand_lib_generic.tar.zst</Key><Size>1</Size></Contents>"
         } else {
@@ -219,7 +219,7 @@ fn listed(project: &Project, pages: usize, page_bytes: usize) -> (Option<i32>, S
         page.resize(page.len().max(page_bytes), b'\n');
         answer("200 OK", "", &page)
     });
-    said(
+    exit_and_stderr(
         project,
         &[
             "sdk",
@@ -237,10 +237,10 @@ fn listed(project: &Project, pages: usize, page_bytes: usize) -> (Option<i32>, S
 fn a_listing_of_more_pages_than_any_is_refused() {
     let project = Project::new();
     assert_eq!(listed(&project, MAX_PAGES, 0).0, Some(0));
-    let (code, told) = listed(&project, MAX_PAGES + 1, 0);
+    let (code, text) = listed(&project, MAX_PAGES + 1, 0);
     assert!(
-        code != Some(0) && told.contains("the listing has more than 1000 pages"),
-        "{told}"
+        code != Some(0) && text.contains("the listing has more than 1000 pages"),
+        "{text}"
     );
 }
 
@@ -249,9 +249,9 @@ fn a_page_of_a_listing_past_its_limit_is_refused() {
     let project = Project::new();
     let most = usize::try_from(MAX_PAGE_BYTES).unwrap();
     assert_eq!(listed(&project, 1, most).0, Some(0));
-    let (code, told) = listed(&project, 1, most + 1);
+    let (code, text) = listed(&project, 1, most + 1);
     assert!(
-        code != Some(0) && told.contains("the page is larger than 16777216 bytes"),
-        "{told}"
+        code != Some(0) && text.contains("the page is larger than 16777216 bytes"),
+        "{text}"
     );
 }

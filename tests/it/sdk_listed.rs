@@ -56,49 +56,49 @@ fn folders_that_a_manifest_lists_need_not_be_there() {
 }
 
 #[test]
-fn what_a_manifest_does_not_list_is_told_once_of_folders_and_archives_alike() {
+fn what_a_manifest_does_not_list_is_reported_once_of_folders_and_archives_alike() {
     let project = Project::new();
     let artifacts = Artifacts::split(&project);
     manifest(&project, "hip/stagee\n");
-    let said = build(&project, 1).stderr;
+    let stderr = build(&project, 1).stderr;
     let why =
         "error[S002 bad-artifact]: it is below none of the directories that the manifest lists\n";
     assert!(
-        said.starts_with(why) && said.contains("core-hip_lib_generic/hip/stage\n"),
-        "{said}"
+        stderr.starts_with(why) && stderr.contains("core-hip_lib_generic/hip/stage\n"),
+        "{stderr}"
     );
-    assert_eq!(said.matches("S002").count(), 1, "{said}");
+    assert_eq!(stderr.matches("S002").count(), 1, "{stderr}");
     assert!(!project.has("out"));
     manifest(&project, "hip/stage\n");
     artifacts.archive("rand_lib_generic", Some("rand/stagee\n"), |tar| {
         append(tar, "rand/stage/lib/a", b"a");
         append(tar, "rand/stage/lib/b", b"b");
     });
-    let said = build(&project, 1).stderr;
+    let stderr = build(&project, 1).stderr;
     assert!(
-        said.starts_with(why) && said.contains("rand_lib_generic.tar.zst/rand/stage/lib/a\n"),
-        "{said}"
+        stderr.starts_with(why) && stderr.contains("rand_lib_generic.tar.zst/rand/stage/lib/a\n"),
+        "{stderr}"
     );
 }
 
 #[test]
-fn a_manifest_that_cannot_be_looked_at_is_told_and_the_artifact_not_passed_over() {
+fn a_manifest_that_cannot_be_looked_at_is_reported_and_the_artifact_not_passed_over() {
     let project = Project::new();
     Artifacts::split(&project);
     let manifest = project.path(CORE).join("artifact_manifest.txt");
     std::fs::remove_file(&manifest).unwrap();
     symlink("artifact_manifest.txt", &manifest).unwrap();
-    let said = build(&project, 1).stderr;
+    let stderr = build(&project, 1).stderr;
     assert!(
-        said.contains("cannot-read-file")
-            && said.contains("core-hip_lib_generic/artifact_manifest.txt"),
-        "{said}"
+        stderr.contains("cannot-read-file")
+            && stderr.contains("core-hip_lib_generic/artifact_manifest.txt"),
+        "{stderr}"
     );
     assert!(!project.has("out"));
 }
 
 #[test]
-fn a_folder_of_artifacts_that_is_not_there_is_told_as_that() {
+fn a_folder_of_artifacts_that_is_not_there_is_reported_as_that() {
     let project = Project::new();
     for command in ["plan", "build"] {
         let words = [
@@ -114,10 +114,10 @@ fn a_folder_of_artifacts_that_is_not_there_is_told_as_that() {
         } else {
             &words
         };
-        let said = project.run(words).exits(1).stderr;
+        let stderr = project.run(words).exits(1).stderr;
         assert!(
-            said.starts_with("error[S001 no-artifact]: there is no such directory\n"),
-            "{said}"
+            stderr.starts_with("error[S001 no-artifact]: there is no such directory\n"),
+            "{stderr}"
         );
     }
 }
@@ -142,24 +142,24 @@ fn names_that_installers_cannot_list_are_refused_with_the_file_of_the_artifact()
             if is_packed {
                 artifacts.pack(ArchiveCompression::Zstd);
             }
-            let said = build(&project, 1).stderr;
+            let stderr = build(&project, 1).stderr;
             assert!(
-                said.starts_with(&format!("error[S002 bad-artifact]: its name has {why}\n")),
-                "{said}"
+                stderr.starts_with(&format!("error[S002 bad-artifact]: its name has {why}\n")),
+                "{stderr}"
             );
             let ending = if is_packed { ".tar.zst" } else { "" };
             let place = format!("artifacts/blas_lib_generic{ending}/blas/stage/lib/");
             assert!(
-                said.contains(&place)
-                    && said.contains("help: rename it in the build that created it"),
-                "{said}"
+                stderr.contains(&place)
+                    && stderr.contains("help: rename it in the build that created it"),
+                "{stderr}"
             );
             assert!(!project.has("out"));
             let planned = project
                 .run(&["sdk", "plan", "--artifact-dir", "artifacts"])
                 .exits(1)
                 .stderr;
-            assert_eq!(planned, said);
+            assert_eq!(planned, stderr);
         }
     }
 }

@@ -40,7 +40,7 @@ fn unpack(wheel: Members, site: &Path) {
 
 /// A program that opens a library by its short name gets the library, and not a second one.
 #[test]
-fn other_names_of_libraries_are_there_where_they_are_asked_for() {
+fn other_names_of_libraries_are_there_on_request() {
     let project = Project::new();
     Artifacts::split(&project);
     build(
@@ -76,11 +76,11 @@ fn other_names_of_libraries_are_there_where_they_are_asked_for() {
         .arg(path)
         .output()
         .unwrap();
-    let (said, why) = (
+    let (text, why) = (
         String::from_utf8(done.stdout).unwrap(),
         String::from_utf8_lossy(&done.stderr).into_owned(),
     );
-    assert_eq!(said, "42 True 2\n", "{why}");
+    assert_eq!(text, "42 True 2\n", "{why}");
     // What is linked is to need the library.
     let tree = wheel(&project, "rocm_sdk_devel")["rocm_sdk_devel/_devel.tar"]
         .0
@@ -129,15 +129,15 @@ fn the_plan_lists_other_names_of_libraries_whether_they_are_left_out_or_not() {
     let left_out = |name: &str| {
         format!("drop lib/{name}: another name of libamdhip64.so.7, which is included")
     };
-    let (lines, said) = plan(&[]);
+    let (lines, stderr) = plan(&[]);
     assert_eq!(
-        (lines, said.as_str()),
+        (lines, stderr.as_str()),
         (
             vec![left_out("libamdhip64.so.7.1.0"), left_out("libamdhip64.so")],
             ""
         )
     );
-    let (lines, said) = plan(&[
+    let (lines, stderr) = plan(&[
         "--runtime-alias",
         "**/*hip64.so",
         "--runtime-alias",
@@ -145,7 +145,7 @@ fn the_plan_lists_other_names_of_libraries_whether_they_are_left_out_or_not() {
     ]);
     let opened = "alias lib/libamdhip64.so: a library that opens libamdhip64.so.7".to_owned();
     assert_eq!(lines, [opened, left_out("libamdhip64.so.7.1.0")]);
-    assert!(said.starts_with(
+    assert!(stderr.starts_with(
         "warning[S013 no-such-alias]: no library has another name that matches `lib/libhsa*.so`"
     ));
     let words = [
@@ -156,11 +156,11 @@ fn the_plan_lists_other_names_of_libraries_whether_they_are_left_out_or_not() {
         "--runtime-alias",
         "lib/[",
     ];
-    let said = project.run(&words).exits(1).stderr;
+    let stderr = project.run(&words).exits(1).stderr;
     assert!(
-        said.starts_with("error[W032 bad-pattern]: it is not a valid glob: ")
-            && said.contains("--runtime-alias lib/["),
-        "{said}"
+        stderr.starts_with("error[W032 bad-pattern]: it is not a valid glob: ")
+            && stderr.contains("--runtime-alias lib/["),
+        "{stderr}"
     );
 }
 
@@ -177,14 +177,14 @@ fn the_time_of_members_is_what_the_option_says_whatever_the_environment_does() {
     assert!(of_option.0 != of_environment.0 && of_option.1 != of_environment.1);
     build(&project, &["--source-date-epoch", "1000000000"], 0);
     assert!((sum(name), sum("rocm-7.10.0.tar.gz")) == of_environment);
-    let said = build(&project, &["--source-date-epoch", "today"], 1).stderr;
+    let stderr = build(&project, &["--source-date-epoch", "today"], 1).stderr;
     assert!(
-        said.contains("bad-source-date") && said.contains("`today`"),
-        "{said}"
+        stderr.contains("bad-source-date") && stderr.contains("`today`"),
+        "{stderr}"
     );
     // Installers make wheels of the sources, and those say no time before 1980 or after 2107.
-    for (said, is) in [("1", 315_532_800), ("99999999999999", 4_354_819_198)] {
-        build(&project, &["--source-date-epoch", said], 0);
+    for (stderr, is) in [("1", 315_532_800), ("99999999999999", 4_354_819_198)] {
+        build(&project, &["--source-date-epoch", stderr], 0);
         let packed = sum("rocm-7.10.0.tar.gz");
         let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(packed.as_slice()));
         let times: Vec<u64> = archive
@@ -208,10 +208,10 @@ fn a_manifest_of_a_build_that_is_a_list_says_nothing() {
             "base_lib_generic/base/aux-overlay/stage/share/therock/therock_manifest.json",
             text.as_bytes(),
         );
-        let said = build(&project, &[], 1).stderr;
+        let stderr = build(&project, &[], 1).stderr;
         assert!(
-            said.contains("error[S003 no-sdk-manifest]: the manifest of the build is invalid"),
-            "{said}"
+            stderr.contains("error[S003 no-sdk-manifest]: the manifest of the build is invalid"),
+            "{stderr}"
         );
     }
 }
@@ -219,15 +219,15 @@ fn a_manifest_of_a_build_that_is_a_list_says_nothing() {
 #[test]
 fn a_family_of_no_name_is_none() {
     for words in ["", " ;,"] {
-        let said = Project::new()
+        let stderr = Project::new()
             .run(&["sdk", "targets", "--family", words])
             .exits(1)
             .stderr;
         assert!(
-            said.starts_with(&format!(
+            stderr.starts_with(&format!(
                 "error[S009 missing-targets]: there is no family `{words}`"
             )),
-            "{said}"
+            "{stderr}"
         );
     }
 }
@@ -236,9 +236,9 @@ fn a_family_of_no_name_is_none() {
 fn a_build_without_packages_tells_what_is_wrong_and_writes_nothing() {
     let project = Project::new();
     Artifacts::split(&project);
-    let said = build(&project, &["--no-build-packages", "--format", "json"], 0);
-    assert_eq!(said.json()["files"], serde_json::json!([]));
-    let said = build(
+    let output = build(&project, &["--no-build-packages", "--format", "json"], 0);
+    assert_eq!(output.json()["files"], serde_json::json!([]));
+    let output = build(
         &project,
         &[
             "--no-build-packages",
@@ -249,8 +249,8 @@ fn a_build_without_packages_tells_what_is_wrong_and_writes_nothing() {
     )
     .stderr;
     assert!(
-        said.contains("error[S009 missing-targets]: there are no artifacts for gfx1101, gfx1102"),
-        "{said}"
+        output.contains("error[S009 missing-targets]: there are no artifacts for gfx1101, gfx1102"),
+        "{output}"
     );
     assert!(!project.has("out"));
     build(&project, &["--no-build-packages", "--build-packages"], 0);
@@ -305,10 +305,10 @@ fn packages_that_another_run_put_there_meanwhile_are_not_replaced_unasked() {
     std::fs::create_dir(project.path("out/dist")).unwrap();
     std::fs::write(project.path("out/dist/rocm-1.0.tar.gz"), b"first").unwrap();
     drop(first);
-    let said: Vec<String> = lines.map(Result::unwrap).collect();
+    let messages: Vec<String> = lines.map(Result::unwrap).collect();
     assert!(
-        said[0].starts_with("error[S011 sdk-output-exists]"),
-        "{said:?}"
+        messages[0].starts_with("error[S011 sdk-output-exists]"),
+        "{messages:?}"
     );
     assert_eq!(second.wait().unwrap().code(), Some(1));
     let left: Vec<_> = std::fs::read_dir(project.path("out/dist"))
@@ -346,9 +346,9 @@ fn by_families(project: &Project) {
 fn one_of_several_families_is_made_as_if_there_were_no_other() {
     let project = Project::new();
     by_families(&project);
-    let asked =
+    let output_of =
         |more: &[&str], code| build(&project, &[&["--mode", "legacy"], more].concat(), code);
-    let made = asked(&["--linux-amdgpu-families", "gfx94X-dcgpu"], 0).stdout;
+    let made = output_of(&["--linux-amdgpu-families", "gfx94X-dcgpu"], 0).stdout;
     let names: Vec<&str> = made
         .lines()
         .filter_map(|line| line.strip_prefix("out/dist/"))
@@ -375,25 +375,25 @@ fn one_of_several_families_is_made_as_if_there_were_no_other() {
         "gfx94X-dcgpu,gfx1151",
     ];
     for families in [&both[..], &both[2..]] {
-        asked(families, 0);
+        output_of(families, 0);
         assert_eq!(
             project.run(&["sdk", "verify", "out/dist"]).exits(0).stderr,
             "",
             "{families:?}"
         );
     }
-    let said = asked(&["--linux-amdgpu-families", "gfx94X-dcgpu,gfx1151"], 1).stderr;
+    let stderr = output_of(&["--linux-amdgpu-families", "gfx94X-dcgpu,gfx1151"], 1).stderr;
     let there = "artifacts exist for gfx110X-all, gfx94X-dcgpu";
     assert!(
-        said.contains("there are no artifacts for gfx1151") && said.contains(there),
-        "{said}"
+        stderr.contains("there are no artifacts for gfx1151") && stderr.contains(there),
+        "{stderr}"
     );
-    let said = asked(&["--windows-amdgpu-families", "bogus"], 1).stderr;
+    let stderr = output_of(&["--windows-amdgpu-families", "bogus"], 1).stderr;
     assert!(
-        said.contains("error[S009 missing-targets]: there is no family `bogus`"),
-        "{said}"
+        stderr.contains("error[S009 missing-targets]: there is no family `bogus`"),
+        "{stderr}"
     );
-    assert!(said.contains("--windows-gfx bogus"), "{said}");
+    assert!(stderr.contains("--windows-gfx bogus"), "{stderr}");
 }
 
 /// A chip that no facts know needs no release of this program.
@@ -406,54 +406,54 @@ fn families_can_be_those_of_a_checkout() {
         .file("targets.cmake", declared)
         .file("empty.cmake", "project(x)\n");
     let artifacts = Artifacts::split(&project);
-    let asked = [
+    let arguments = [
         "--linux-amdgpu-families",
         "gfx777X-all",
         "--targets-file",
         "targets.cmake",
     ];
-    let said = build(&project, &asked, 1).stderr;
+    let stderr = build(&project, &arguments, 1).stderr;
     assert!(
-        said.starts_with("error[S009 missing-targets]: there are no artifacts for gfx7777"),
-        "{said}"
+        stderr.starts_with("error[S009 missing-targets]: there are no artifacts for gfx7777"),
+        "{stderr}"
     );
     artifacts.file(
         "blas_lib_gfx7777/blas/stage/lib/rocblas/library/K.co",
         b"code",
     );
-    build(&project, &asked, 0);
+    build(&project, &arguments, 0);
     assert!(project.has("out/dist/rocm_sdk_device_gfx7777-7.10.0-py3-none-linux_x86_64.whl"));
-    let said = build(&project, &asked[..2], 1).stderr;
+    let stderr = build(&project, &arguments[..2], 1).stderr;
     assert!(
-        said.contains("there is no family `gfx777X-all`"),
-        "the facts do not know it: {said}"
+        stderr.contains("there is no family `gfx777X-all`"),
+        "the facts do not know it: {stderr}"
     );
-    let told = project
+    let stdout = project
         .run(&["sdk", "targets", "--targets-file", "targets.cmake"])
         .exits(0)
         .stdout;
-    assert_eq!(told, "dcgpu-all: gfx942 gfx7777\ngfx777X-all: gfx7777\n");
-    let said = project
+    assert_eq!(stdout, "dcgpu-all: gfx942 gfx7777\ngfx777X-all: gfx7777\n");
+    let stderr = project
         .run(&["sdk", "targets", "--targets-file", "empty.cmake"])
         .exits(1)
         .stderr;
     assert!(
-        said.starts_with("error[S009 missing-targets]: it declares no GPU target"),
-        "{said}"
+        stderr.starts_with("error[S009 missing-targets]: it declares no GPU target"),
+        "{stderr}"
     );
 }
 
 /// What earlier tools did, and what is wrong with it, is told by `sdk verify`.
 #[test]
-fn packages_for_one_target_have_the_module_of_the_libraries_only_where_it_is_asked_for() {
+fn packages_for_one_target_have_the_module_of_the_libraries_only_on_request() {
     let project = Project::new();
     Artifacts::split(&project);
     build(&project, &["--device-init-compat"], 0);
     assert!(
         wheel(&project, "rocm_sdk_device_gfx942").contains_key("_rocm_sdk_libraries/__init__.py")
     );
-    let said = project.run(&["sdk", "verify", "out/dist"]).exits(1).stderr;
-    assert!(said.contains("error[S033 path-of-two]"), "{said}");
+    let stderr = project.run(&["sdk", "verify", "out/dist"]).exits(1).stderr;
+    assert!(stderr.contains("error[S033 path-of-two]"), "{stderr}");
 }
 
 /// On Windows nothing stands for a library that was not packaged.

@@ -44,9 +44,9 @@ fn packages_are_replaced_and_files_of_others_are_not() {
         .file("out/dist/rocm-notes.md", "");
     std::fs::create_dir(project.path("out/dist/empty")).unwrap();
     let before = project.files();
-    let said = project.run(BUILD).exits(1).stderr;
+    let stderr = project.run(BUILD).exits(1).stderr;
     assert_eq!(project.files(), before);
-    insta::assert_snapshot!(said, @r"
+    insta::assert_snapshot!(stderr, @r"
     error[S051 foreign-output]: 5 files are not packages of the SDK and would be removed
     --> out/dist
      = note: they are `empty`, `mine/deep/rocm_sdk_core-7.9.0-py3-none-linux_x86_64.whl`, `notes.txt`, `rocm-notes.md`, `torch-2.9.0-cp312-cp312-linux_x86_64.whl`
@@ -66,9 +66,9 @@ fn a_folder_of_packages_that_is_a_link_is_not_replaced() {
         .file("out/x", "");
     std::os::unix::fs::symlink("../elsewhere", project.path("out/dist")).unwrap();
     let before = project.files();
-    let said = project.run(BUILD).exits(1).stderr;
+    let stderr = project.run(BUILD).exits(1).stderr;
     assert_eq!(project.files(), before);
-    insta::assert_snapshot!(said, @r"
+    insta::assert_snapshot!(stderr, @r"
     error[S051 foreign-output]: the package directory is a link, and its target would be removed
     --> out/dist
     help: remove the link, or write to its target (`--out`)

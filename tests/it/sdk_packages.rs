@@ -87,7 +87,7 @@ fn rpath(bytes: &[u8]) -> String {
 fn a_split_build_gives_one_package_a_kind_and_one_a_target() {
     let project = Project::new();
     Artifacts::split(&project);
-    let said = build(&project, &[], 0).stdout;
+    let stdout = build(&project, &[], 0).stdout;
     let wheels = [
         "rocm_profiler",
         "rocm_sdk_core",
@@ -102,8 +102,8 @@ fn a_split_build_gives_one_package_a_kind_and_one_a_target() {
         .collect();
     expected.push("out/dist/rocm-7.10.0.tar.gz".to_owned());
     expected.sort();
-    assert_eq!(said.lines().collect::<Vec<_>>(), expected);
-    for line in said.lines().filter(|line| line.contains("-py3-none-")) {
+    assert_eq!(stdout.lines().collect::<Vec<_>>(), expected);
+    for line in stdout.lines().filter(|line| line.contains("-py3-none-")) {
         project.run(&["wheel", "verify", line]).exits(0);
     }
 }
@@ -161,12 +161,12 @@ fn links_to_folders_and_to_other_artifacts_are_only_in_the_tree_to_build_against
         "base_run_generic/base/stage/bin/out",
         "../../../../../../outside",
     );
-    let said = build(&project, &[], 0).stderr;
+    let stderr = build(&project, &[], 0).stderr;
     assert!(
-        said.contains("warning[S006 link-to-nowhere]")
-            && said.contains("leads to itself")
-            && said.contains("leads out of its artifact"),
-        "{said}"
+        stderr.contains("warning[S006 link-to-nowhere]")
+            && stderr.contains("leads to itself")
+            && stderr.contains("leads out of its artifact"),
+        "{stderr}"
     );
     let core = below(&wheel(&project, "rocm_sdk_core"), "_rocm_sdk_core");
     for path in ["llvm", "bin/amdclang", "bin/gone", "bin/self", "bin/out"] {
@@ -262,8 +262,8 @@ fn links_to_programs_run_them_under_their_own_name() {
         .args(["-c", "clang++ -v"])
         .env("PATH", format!("{}:/usr/bin:/bin", folder.display()))
         .output();
-    let said = String::from_utf8(by_name.unwrap().stdout).unwrap();
-    assert!(said.contains("clang++\n-v\n"), "{said}");
+    let stdout = String::from_utf8(by_name.unwrap().stdout).unwrap();
+    assert!(stdout.contains("clang++\n-v\n"), "{stdout}");
     let outer = project.path("outer");
     std::os::unix::fs::symlink(site.join(bin), &outer).unwrap();
     run(&site, &outer);
@@ -346,23 +346,23 @@ fn features_of_a_target_go_into_its_package() {
 fn a_target_without_artifacts_stops_the_build_before_anything_is_written() {
     let project = Project::new();
     Artifacts::split(&project);
-    let said = build(
+    let stderr = build(
         &project,
         &["--linux-amdgpu-families", "gfx94X-dcgpu,gfx110X-dgpu"],
         1,
     )
     .stderr;
     assert!(
-        said.starts_with(
+        stderr.starts_with(
             "error[S009 missing-targets]: there are no artifacts for gfx1101, gfx1102"
         ),
-        "{said}"
+        "{stderr}"
     );
     assert!(!project.has("out/dist"), "nothing is written");
-    let said = build(&project, &["--linux-amdgpu-families", "gfx94"], 1).stderr;
+    let stderr = build(&project, &["--linux-amdgpu-families", "gfx94"], 1).stderr;
     assert!(
-        said.contains("there is no family `gfx94`") && said.contains("gfx94X-dcgpu"),
-        "{said}"
+        stderr.contains("there is no family `gfx94`") && stderr.contains("gfx94X-dcgpu"),
+        "{stderr}"
     );
 }
 
@@ -374,10 +374,10 @@ fn the_manifest_of_the_build_says_how_packages_are_made() {
     let manifest =
         "artifacts/base_lib_generic/base/aux-overlay/stage/share/therock/therock_manifest.json";
     std::fs::remove_file(project.path(manifest)).unwrap();
-    let said = build(&project, &[], 1).stderr;
+    let stderr = build(&project, &[], 1).stderr;
     assert!(
-        said.starts_with("error[S003 no-sdk-manifest]") && said.contains(manifest),
-        "{said}"
+        stderr.starts_with("error[S003 no-sdk-manifest]") && stderr.contains(manifest),
+        "{stderr}"
     );
     build(&project, &["--mode", "kpack"], 0);
 }
@@ -402,15 +402,15 @@ fn modes_are_those_of_the_artifact_with_the_owner_allowed_to_write() {
 
 /// A name that would break out of Python sources is no artifact.
 #[test]
-fn a_folder_with_a_hostile_name_is_told_and_left_out() {
+fn a_folder_with_a_hostile_name_is_reported_and_left_out() {
     let project = Project::new();
     let artifacts = Artifacts::split(&project);
     artifacts.file("x_lib_gfx9');import os#/blas/stage/lib/a.co", b"x");
-    let said = build(&project, &[], 0).stderr;
+    let stderr = build(&project, &[], 0).stderr;
     assert!(
-        said.contains("warning[S002 bad-artifact]")
-            && said.contains("is neither a family nor a gfx target"),
-        "{said}"
+        stderr.contains("warning[S002 bad-artifact]")
+            && stderr.contains("is neither a family nor a gfx target"),
+        "{stderr}"
     );
 }
 
@@ -469,8 +469,11 @@ fn a_folder_with_packages_is_replaced_as_a_whole_or_left() {
     Artifacts::split(&project);
     build(&project, &[], 0);
     std::fs::remove_dir_all(project.path("artifacts/blas_lib_gfx1100")).unwrap();
-    let said = build(&project, &[], 1).stderr;
-    assert!(said.starts_with("error[S011 sdk-output-exists]"), "{said}");
+    let stderr = build(&project, &[], 1).stderr;
+    assert!(
+        stderr.starts_with("error[S011 sdk-output-exists]"),
+        "{stderr}"
+    );
     assert!(project.has("out/dist/rocm_sdk_device_gfx1100-7.10.0-py3-none-linux_x86_64.whl"));
     build(&project, &["--overwrite"], 0);
     assert!(!project.has("out/dist/rocm_sdk_device_gfx1100-7.10.0-py3-none-linux_x86_64.whl"));
@@ -497,49 +500,50 @@ fn the_profiler_takes_its_own_files_and_short_names_of_its_libraries() {
         std::fs::remove_dir_all(project.path(&format!("artifacts/rocprofiler-{part}_generic")))
             .unwrap();
     }
-    let said = build(&project, &["--overwrite"], 1).stderr;
+    let stderr = build(&project, &["--overwrite"], 1).stderr;
     assert!(
-        said.contains("there is no artifact for the package `rocm-profiler`"),
-        "{said}"
+        stderr.contains("there is no artifact for the package `rocm-profiler`"),
+        "{stderr}"
     );
 }
 
 /// A package that nothing feeds, and a folder without artifacts.
 #[test]
-fn a_folder_without_artifacts_is_told() {
+fn a_folder_without_artifacts_is_reported() {
     let project = Project::new().file("artifacts/readme", "");
-    let said = build(&project, &[], 1).stderr;
+    let stderr = build(&project, &[], 1).stderr;
     assert!(
-        said.starts_with("error[S001 no-artifact]: there is no artifact in the directory"),
-        "{said}"
+        stderr.starts_with("error[S001 no-artifact]: there is no artifact in the directory"),
+        "{stderr}"
     );
     assert!(!project.has("out"));
 }
 
 #[test]
-fn the_first_of_two_artifacts_with_one_path_is_taken_and_the_other_told() {
+fn the_first_of_two_artifacts_with_one_path_is_taken_and_the_other_reported() {
     let project = Project::new();
     let artifacts = Artifacts::split(&project);
     artifacts.file("base_run_generic/base/stage/share/same", b"same");
     artifacts.file("hipify_run_generic/hipify/stage/share/same", b"same");
     artifacts.file("base_run_generic/base/stage/share/other", b"of base");
     artifacts.file("hipify_run_generic/hipify/stage/share/other", b"of hipify");
-    let said = build(&project, &[], 0).stderr;
+    let stderr = build(&project, &[], 0).stderr;
     assert_eq!(
-        said.matches("warning[S004 overlapping-files]").count(),
+        stderr.matches("warning[S004 overlapping-files]").count(),
         1,
-        "{said}"
+        "{stderr}"
     );
     assert!(
-        said.contains("`share/other`") && said.contains("the other one is used: base_run_generic"),
-        "{said}"
+        stderr.contains("`share/other`")
+            && stderr.contains("the other one is used: base_run_generic"),
+        "{stderr}"
     );
     assert_eq!(
         wheel(&project, "rocm_sdk_core")["_rocm_sdk_core/share/other"].0,
         b"of base"
     );
-    let said = build(&project, &["--strict", "--overwrite"], 1).stderr;
-    assert!(said.contains("error[S004 overlapping-files]"), "{said}");
+    let stderr = build(&project, &["--strict", "--overwrite"], 1).stderr;
+    assert!(stderr.contains("error[S004 overlapping-files]"), "{stderr}");
 }
 
 #[test]
@@ -549,50 +553,50 @@ fn a_path_that_is_a_file_here_and_a_folder_there_is_refused() {
     artifacts.file("base_run_generic/base/stage/share/x", b"file");
     artifacts.file("hipify_run_generic/hipify/stage/share/x/y", b"in a folder");
     artifacts.file("hipify_run_generic/hipify/stage/share/x/z", b"in a folder");
-    let said = build(&project, &[], 1).stderr;
+    let stderr = build(&project, &[], 1).stderr;
     assert!(
-        said.contains("error[S005 file-and-folder]: `share/x` is both a file and a directory"),
-        "{said}"
+        stderr.contains("error[S005 file-and-folder]: `share/x` is both a file and a directory"),
+        "{stderr}"
     );
     assert!(
-        said.contains("the directory is from hipify_run_generic/hipify/stage/share/x/y"),
-        "{said}"
+        stderr.contains("the directory is from hipify_run_generic/hipify/stage/share/x/y"),
+        "{stderr}"
     );
     assert_eq!(
-        said.matches("error[").count(),
+        stderr.matches("error[").count(),
         1,
-        "however much the folder holds: {said}"
+        "however much the folder holds: {stderr}"
     );
     assert!(!project.has("out/dist"));
 }
 
 #[test]
-fn names_that_differ_only_in_case_are_told_and_refused_for_windows() {
+fn names_that_differ_only_in_case_are_reported_and_refused_for_windows() {
     let project = Project::new();
     let artifacts = Artifacts::split(&project);
     artifacts.file("base_run_generic/base/stage/share/Readme", b"a");
     artifacts.file("base_run_generic/base/stage/share/README", b"b");
-    let said = build(&project, &[], 0).stderr;
+    let stderr = build(&project, &[], 0).stderr;
     assert!(
-        said.contains("warning[S007 case-clash]: `share/README` and `share/Readme`"),
-        "{said}"
+        stderr.contains("warning[S007 case-clash]: `share/README` and `share/Readme`"),
+        "{stderr}"
     );
-    let said = build(&project, &["--platform", "windows", "--overwrite"], 1).stderr;
-    assert!(said.contains("error[S007 case-clash]"), "{said}");
+    let stderr = build(&project, &["--platform", "windows", "--overwrite"], 1).stderr;
+    assert!(stderr.contains("error[S007 case-clash]"), "{stderr}");
     assert!(
-        said.contains("error[S012 program-link]"),
-        "no program stands for another on Windows: {said}"
+        stderr.contains("error[S012 program-link]"),
+        "no program stands for another on Windows: {stderr}"
     );
 }
 
 #[test]
-fn a_mode_that_is_not_that_of_the_build_is_told() {
+fn a_mode_that_is_not_that_of_the_build_is_reported() {
     let project = Project::new();
     Artifacts::split(&project);
-    let said = build(&project, &["--mode", "legacy"], 0).stderr;
+    let stderr = build(&project, &["--mode", "legacy"], 0).stderr;
     assert!(
-        said.starts_with("warning[S008 other-sdk-mode]: the manifest of the build says kpack"),
-        "{said}"
+        stderr.starts_with("warning[S008 other-sdk-mode]: the manifest of the build says kpack"),
+        "{stderr}"
     );
 }
 
@@ -613,13 +617,13 @@ fn a_version_that_installers_write_otherwise_is_refused() {
         ("7.10.0-rc1", "pass `7.10.0rc1` with `--version`"),
         ("latest", "pass one such as `7.10.0`"),
     ] {
-        let said = project
+        let stderr = project
             .run(&[&words[..], &[version]].concat())
             .exits(1)
             .stderr;
         assert!(
-            said.starts_with("error[S010 bad-sdk-version]") && said.contains(help),
-            "{said}"
+            stderr.starts_with("error[S010 bad-sdk-version]") && stderr.contains(help),
+            "{stderr}"
         );
     }
 }
@@ -705,12 +709,15 @@ fn a_build_by_families_gives_each_its_libraries_and_its_tree() {
         let texts = selector(
             &std::fs::read(project.path(&format!("out/dist/{family}/rocm-7.10.0.tar.gz"))).unwrap(),
         );
-        let told = &texts["rocm-7.10.0/src/rocm_sdk/_dist_info.py"];
+        let output = &texts["rocm-7.10.0/src/rocm_sdk/_dist_info.py"];
         for line in [
             format!("DEFAULT_TARGET_FAMILY = \"{family}\""),
             format!("AVAILABLE_TARGET_FAMILIES = [\"{family}\"]"),
         ] {
-            assert!(told.lines().any(|found| found == line), "{line}: {told}");
+            assert!(
+                output.lines().any(|found| found == line),
+                "{line}: {output}"
+            );
         }
     }
 }
@@ -826,14 +833,17 @@ fn both_platforms_make_the_same_source_distribution_of_the_targets_of_both() {
     let linux = sdist("linux", &["gfx942", "gfx1100", "gfx1101", "gfx1102"]);
     assert!(linux == sdist("windows", &["gfx1100", "gfx1101", "gfx1102"]));
     let texts = selector(&linux);
-    let told = &texts["rocm-7.10.0/src/rocm_sdk/_dist_info.py"];
+    let output = &texts["rocm-7.10.0/src/rocm_sdk/_dist_info.py"];
     for line in [
         r#"DEFAULT_TARGET_FAMILY = "gfx1100""#,
         r#"AVAILABLE_TARGET_FAMILIES = ["gfx1100","gfx1101","gfx1102","gfx942"]"#,
         r#"LINUX_TARGET_FAMILIES = ["gfx1100","gfx1101","gfx1102","gfx942"]"#,
         r#"WINDOWS_TARGET_FAMILIES = ["gfx1100","gfx1101","gfx1102"]"#,
     ] {
-        assert!(told.lines().any(|found| found == line), "{line}: {told}");
+        assert!(
+            output.lines().any(|found| found == line),
+            "{line}: {output}"
+        );
     }
     let about = &texts["rocm-7.10.0/PKG-INFO"];
     for line in [
@@ -851,18 +861,19 @@ fn both_platforms_make_the_same_source_distribution_of_the_targets_of_both() {
 fn names_that_files_and_modules_cannot_have_are_refused_before_anything_is_made() {
     let project = Project::new();
     Artifacts::split(&project);
-    let said = build(&project, &["--version-suffix", "x y"], 2).stderr;
+    let stderr = build(&project, &["--version-suffix", "x y"], 2).stderr;
     assert!(
-        said.contains("module names contain only letters, digits and `_`"),
-        "{said}"
+        stderr.contains("module names contain only letters, digits and `_`"),
+        "{stderr}"
     );
     for tag in ["../../x y", "linux\nx86_64", "Linux"] {
         let project = Project::new().env("ROCM_SDK_WHEEL_PLATFORM_TAG", tag);
         Artifacts::split(&project);
-        let said = build(&project, &[], 1).stderr;
+        let stderr = build(&project, &[], 1).stderr;
         assert!(
-            said.contains("is not a platform tag") && said.contains("ROCM_SDK_WHEEL_PLATFORM_TAG"),
-            "{said}"
+            stderr.contains("is not a platform tag")
+                && stderr.contains("ROCM_SDK_WHEEL_PLATFORM_TAG"),
+            "{stderr}"
         );
         assert!(!project.has("out"));
     }
@@ -881,15 +892,15 @@ fn a_family_without_artifacts_is_missed_in_a_build_that_is_not_split() {
         "rocprofiler-compute_run_generic/p/stage/libexec/rocprofiler-compute/rocprof-compute",
         b"#!/bin/sh\n",
     );
-    let said = build(
+    let stderr = build(
         &project,
         &["--linux-amdgpu-families", "gfx94X-dcgpu,gfx110X-all"],
         1,
     )
     .stderr;
     assert!(
-        said.contains("there are no artifacts for gfx110X-all"),
-        "{said}"
+        stderr.contains("there are no artifacts for gfx110X-all"),
+        "{stderr}"
     );
     assert!(!project.has("out/dist"));
     build(&project, &["--linux-amdgpu-families", "gfx94X-dcgpu"], 0);

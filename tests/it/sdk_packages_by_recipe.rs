@@ -86,14 +86,14 @@ fn the_packages_of_a_plan_are_built_checked_and_published() {
         (Some("rocm-7.10.0"), None)
     );
 
-    let said = project
+    let outcome = project
         .run(&["build", "rocm-7.10.0", "--plan", "plan.json"])
         .exits(0);
     assert_eq!(
-        said.stdout.lines().count(),
+        outcome.stdout.lines().count(),
         PACKAGES.len(),
         "{}",
-        said.stdout
+        outcome.stdout
     );
     assert_eq!(files(&project, "dist"), expected);
     let record: serde_json::Value =
@@ -135,10 +135,10 @@ fn the_packages_of_a_plan_are_built_checked_and_published() {
     ];
     let sdist = std::fs::read(project.path("dist/rocm-7.10.0.tar.gz")).unwrap();
     std::fs::remove_file(project.path("dist/rocm-7.10.0.tar.gz")).unwrap();
-    let said = project.run(&publish).exits(1).stderr;
+    let stderr = project.run(&publish).exits(1).stderr;
     assert!(
-        said.contains("a source distribution is missing: `rocm-7.10.0.tar.gz`"),
-        "{said}"
+        stderr.contains("a source distribution is missing: `rocm-7.10.0.tar.gz`"),
+        "{stderr}"
     );
     std::fs::write(project.path("dist/rocm-7.10.0.tar.gz"), sdist).unwrap();
     project.run(&publish).exits(0);
@@ -155,11 +155,11 @@ fn the_packages_of_a_plan_are_built_checked_and_published() {
     let page = std::fs::read_to_string(project.path("simple/any/rocm/index.html")).unwrap();
     assert!(page.contains("rocm-7.10.0.tar.gz"), "{page}");
     // What is published is not made again.
-    let said = project
+    let stdout = project
         .run(&["plan", MATRIX, "--published", "release", "--format", "json"])
         .exits(0)
         .stdout;
-    let again: serde_json::Value = serde_json::from_str(&said).unwrap();
+    let again: serde_json::Value = serde_json::from_str(&stdout).unwrap();
     assert_eq!(
         (
             again["jobs"].as_array().unwrap().len(),
@@ -186,7 +186,7 @@ fn the_packages_of_a_run_are_made_of_what_is_fetched() {
 }
 
 #[test]
-fn a_build_that_goes_on_makes_the_packages_again_where_an_artifact_changed() {
+fn a_build_that_continues_makes_the_packages_again_where_an_artifact_changed() {
     let project = project("[gfx942, gfx1100]");
     let build = || {
         project
@@ -227,13 +227,13 @@ fn packages_that_would_not_work_are_not_delivered() {
         .build();
     let place = project.path("artifacts/core-hip_lib_generic/hip/stage/lib/liblost.so.1");
     std::fs::write(place, lost).unwrap();
-    let said = project
+    let stderr = project
         .run(&["build", "--all", "--matrix", MATRIX])
         .exits(4)
         .stderr;
     assert!(
-        said.contains("stage `prove`") && said.contains("libhipblas.so.3"),
-        "{said}"
+        stderr.contains("stage `prove`") && stderr.contains("libhipblas.so.3"),
+        "{stderr}"
     );
     assert_eq!(files(&project, "dist"), BTreeSet::new());
 }
@@ -241,41 +241,41 @@ fn packages_that_would_not_work_are_not_delivered() {
 #[test]
 fn a_target_without_artifacts_fails_the_build_and_nothing_is_delivered() {
     let project = project("[gfx942, gfx1101]");
-    let said = project
+    let outcome = project
         .run(&["build", "--all", "--matrix", MATRIX])
         .exits(4);
     let log = project.read(".rock/rocm-7.10.0/logs/build.log");
     assert!(
-        (said.stderr + &log).contains("there are no artifacts for gfx1101"),
+        (outcome.stderr + &log).contains("there are no artifacts for gfx1101"),
         "{log}"
     );
     assert_eq!(files(&project, "dist"), BTreeSet::new());
     std::fs::remove_dir_all(project.path("artifacts")).unwrap();
-    let said = project
+    let stderr = project
         .run(&["build", "--all", "--matrix", MATRIX])
         .exits(1)
         .stderr;
     assert!(
-        said.contains("error[B077 missing-source]")
-            && said.contains("`artifacts`, which does not exist"),
-        "{said}"
+        stderr.contains("error[B077 missing-source]")
+            && stderr.contains("`artifacts`, which does not exist"),
+        "{stderr}"
     );
 }
 
 /// What would be run for the first job, a command a line.
 fn commands(vars: &str, more: &str) -> Vec<String> {
     let project = Project::new().file(MATRIX, &(matrix("[gfx94X-dcgpu, gfx1151]", vars) + more));
-    let said = project
+    let stdout = project
         .run(&["build", "--all", "--dry-run", "--matrix", MATRIX])
         .exits(0)
         .stdout;
-    let lines = said
+    let lines = stdout
         .lines()
         .map(str::trim)
         .filter(|line| line.starts_with("rock-matrix sdk "));
     let (proof, others): (Vec<&str>, Vec<&str>) =
         lines.partition(|line| *line == "rock-matrix sdk verify dist");
-    assert_eq!(proof.len(), 1, "{said}");
+    assert_eq!(proof.len(), 1, "{stdout}");
     others.into_iter().map(str::to_owned).collect()
 }
 
@@ -319,7 +319,7 @@ fn artifacts_come_from_a_run_or_from_a_folder() {
 
 #[test]
 fn what_cannot_be_made_is_refused_before_anything_is_fetched() {
-    for (vars, told) in [
+    for (vars, text) in [
         (
             "{artifacts-from: run}",
             "`artifacts-from: run` requires `run-id`",
@@ -335,8 +335,8 @@ fn what_cannot_be_made_is_refused_before_anything_is_fetched() {
         ),
     ] {
         let project = Project::new().file(MATRIX, &matrix("[gfx94X-dcgpu, gfx1151]", vars));
-        let said = project.run(&["check", MATRIX]).exits(1).stderr;
-        assert!(said.contains(told), "{vars}: {said}");
+        let stderr = project.run(&["check", MATRIX]).exits(1).stderr;
+        assert!(stderr.contains(text), "{vars}: {stderr}");
     }
 }
 
@@ -386,7 +386,7 @@ fn a_source_distribution_of_another_name_is_not_delivered() {
     let project = Project::new()
         .file("recipes/own.yaml", recipe)
         .file("m.yaml", matrix);
-    let said = project
+    let stderr = project
         .run(&[
             "--recipes",
             "recipes",
@@ -398,8 +398,8 @@ fn a_source_distribution_of_another_name_is_not_delivered() {
         .exits(1)
         .stderr;
     assert!(
-        said.contains("the build produced `own-2.0.tar.gz`, which is not the job's"),
-        "{said}"
+        stderr.contains("the build produced `own-2.0.tar.gz`, which is not the job's"),
+        "{stderr}"
     );
     assert_eq!(files(&project, "dist"), BTreeSet::new());
     std::fs::write(
@@ -421,7 +421,7 @@ fn a_source_distribution_of_another_name_is_not_delivered() {
 }
 
 #[test]
-fn rows_of_wheels_that_cannot_be_evaluated_are_told_once_a_file() {
+fn rows_of_wheels_that_cannot_be_evaluated_are_reported_once_a_file() {
     let recipe = "recipe: 1\nname: own\nwheels:\n  - {distribution: 'own-{{ each }}', each: '{{ targets }}'}\n  - {distribution: '{{ \
                   gfx|first }}!'}\nsteps:\n  - {stage: a, rock-matrix: [sdk, targets], argv: [x]}\ncollect: {wheels: 'dist/*.whl'}\n";
     let matrix =
@@ -429,30 +429,30 @@ fn rows_of_wheels_that_cannot_be_evaluated_are_told_once_a_file() {
     let project = Project::new()
         .file("recipes/own.yaml", recipe)
         .file("m.yaml", matrix);
-    let said = project
+    let stderr = project
         .run(&["--recipes", "recipes", "check", "m.yaml"])
         .exits(1)
         .stderr;
     assert!(
-        said.contains("step `a` has both `argv` and `rock-matrix`"),
-        "{said}"
+        stderr.contains("step `a` has both `argv` and `rock-matrix`"),
+        "{stderr}"
     );
     std::fs::write(
         project.path("recipes/own.yaml"),
         recipe.replace(", argv: [x]", ""),
     )
     .unwrap();
-    let said = project
+    let stderr = project
         .run(&["--recipes", "recipes", "plan", "m.yaml"])
         .exits(1)
         .stderr;
     assert!(
-        said.contains("cannot evaluate `{{ targets }}` of the wheel `own-{{ each }}`"),
-        "{said}"
+        stderr.contains("cannot evaluate `{{ targets }}` of the wheel `own-{{ each }}`"),
+        "{stderr}"
     );
     assert!(
-        said.contains("cannot evaluate `{{ gfx|first }}!` of the wheel"),
-        "{said}"
+        stderr.contains("cannot evaluate `{{ gfx|first }}!` of the wheel"),
+        "{stderr}"
     );
 }
 
@@ -461,11 +461,11 @@ fn files_whose_wheels_are_checked_in_other_ways_do_not_share_a_workflow() {
     let flash = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\naxes: {flash-attn: [\"2.7.4.post1\"], python: [\"3.11\"], torch: \
                  [\"2.5.1\"], rocm: [\"6.2\"], backend: [triton]}\n";
     let project = project("[gfx942]").file("matrices/flash-attn.yaml", flash);
-    let said = project.run(&["render", "workflow"]).exits(1).stderr;
+    let stderr = project.run(&["render", "workflow"]).exits(1).stderr;
     assert!(
-        said.contains(
+        stderr.contains(
             "error[P040 options-differ]: the files of a workflow have different `recipe`\n"
         ),
-        "{said}"
+        "{stderr}"
     );
 }

@@ -58,14 +58,17 @@ impl Set {
     /// Asserts that exactly one finding is told, and how it begins.
     #[track_caller]
     fn says(&self, code: i32, begins: &str, holds: &str) {
-        let said = self.verify(code).stderr;
-        assert!(said.starts_with(begins) && said.contains(holds), "{said}");
-        let findings = said.lines().filter(|line| {
+        let stderr = self.verify(code).stderr;
+        assert!(
+            stderr.starts_with(begins) && stderr.contains(holds),
+            "{stderr}"
+        );
+        let findings = stderr.lines().filter(|line| {
             ["error[", "warning["]
                 .iter()
                 .any(|word| line.starts_with(word))
         });
-        assert_eq!(findings.count(), 1, "{said}");
+        assert_eq!(findings.count(), 1, "{stderr}");
     }
 }
 
@@ -159,13 +162,13 @@ fn a_module_past_the_limit_is_refused() {
         set.edit("rocm_sdk_core", |members| {
             drop(members.insert("rocm_sdk_core/large.py".to_owned(), (module, 0o644)));
         });
-        let said = set.verify(i32::from(past)).stderr;
-        assert_eq!(said.contains("rocm_sdk_core/large.py"), past, "{said}");
+        let stderr = set.verify(i32::from(past)).stderr;
+        assert_eq!(stderr.contains("rocm_sdk_core/large.py"), past, "{stderr}");
     }
 }
 
 #[test]
-fn a_sound_set_is_told_package_by_package_and_nothing_is_found() {
+fn a_sound_set_is_reported_package_by_package_and_nothing_is_found() {
     let set = Set::new();
     let outcome = set.verify(0);
     assert_eq!(outcome.stderr, "");
@@ -201,36 +204,36 @@ fn a_sound_set_is_told_package_by_package_and_nothing_is_found() {
 }
 
 #[test]
-fn a_folder_without_packages_is_told() {
+fn a_folder_without_packages_is_reported() {
     let project = Project::new()
         .file("empty/readme", "")
         .bytes("other/demo-1.0-py3-none-any.whl", b"");
-    let said = project.run(&["sdk", "verify", "empty"]).exits(1).stderr;
+    let stderr = project.run(&["sdk", "verify", "empty"]).exits(1).stderr;
     assert!(
-        said.starts_with(
+        stderr.starts_with(
             "error[S030 no-sdk-packages]: there is no package of the SDK in the directory"
         ),
-        "{said}"
+        "{stderr}"
     );
-    let said = project.run(&["sdk", "verify", "nowhere"]).exits(1).stderr;
+    let stderr = project.run(&["sdk", "verify", "nowhere"]).exits(1).stderr;
     assert!(
-        said.starts_with("error[S030 no-sdk-packages]: there is no such directory"),
-        "{said}"
+        stderr.starts_with("error[S030 no-sdk-packages]: there is no such directory"),
+        "{stderr}"
     );
     let project = Project::new().bytes("out/dist/rocm-7.10.0.tar.gz", b"");
-    let said = project.run(&["sdk", "verify", "out"]).exits(1).stderr;
+    let stderr = project.run(&["sdk", "verify", "out"]).exits(1).stderr;
     assert!(
-        said.contains("the packages are in its subdirectory `dist`"),
-        "{said}"
+        stderr.contains("the packages are in its subdirectory `dist`"),
+        "{stderr}"
     );
     assert!(
-        said.contains("run `rock-matrix sdk verify out/dist`"),
-        "{said}"
+        stderr.contains("run `rock-matrix sdk verify out/dist`"),
+        "{stderr}"
     );
 }
 
 #[test]
-fn a_damaged_wheel_is_told_and_what_it_would_have_is_not_missing() {
+fn a_damaged_wheel_is_reported_and_what_it_would_have_is_not_missing() {
     let set = Set::new();
     std::fs::write(set.path("rocm_sdk_core"), b"PK").unwrap();
     let outcome = set.verify(1);
@@ -248,7 +251,7 @@ fn a_damaged_wheel_is_told_and_what_it_would_have_is_not_missing() {
 }
 
 #[test]
-fn a_wheel_of_something_else_is_told_and_not_looked_at() {
+fn a_wheel_of_something_else_is_reported_and_not_looked_at() {
     let set = Set::new();
     let other = crate::support::Wheel::named("demo-1.0-py3-none-any.whl");
     std::fs::write(
@@ -264,7 +267,7 @@ fn a_wheel_of_something_else_is_told_and_not_looked_at() {
 }
 
 #[test]
-fn a_member_that_is_not_what_record_says_is_told_with_its_place() {
+fn a_member_that_is_not_what_record_says_is_reported_with_its_place() {
     let set = Set::new();
     let path = set.path("rocm_sdk_libraries");
     let mut members = crate::support::rewritten::members(&path);
@@ -278,7 +281,7 @@ fn a_member_that_is_not_what_record_says_is_told_with_its_place() {
 }
 
 #[test]
-fn packages_of_two_versions_are_told() {
+fn packages_of_two_versions_are_reported() {
     let set = Set::new();
     let (old, new) = (
         set.path("rocm_profiler"),
@@ -310,7 +313,7 @@ fn packages_of_two_versions_are_told() {
 }
 
 #[test]
-fn packages_for_two_platforms_or_with_other_tags_are_told() {
+fn packages_for_two_platforms_or_with_other_tags_are_reported() {
     let set = Set::new();
     let (old, new) = (
         set.path("rocm_profiler"),
@@ -325,21 +328,21 @@ fn packages_for_two_platforms_or_with_other_tags_are_told() {
         });
     });
     std::fs::rename(old, set.project.path(new)).unwrap();
-    let said = set.verify(1).stderr;
+    let stderr = set.verify(1).stderr;
     assert!(
-        said.contains("do not have the same platform: linux_aarch64, linux_x86_64"),
-        "{said}"
+        stderr.contains("do not have the same platform: linux_aarch64, linux_x86_64"),
+        "{stderr}"
     );
     assert!(
-        said.contains(
+        stderr.contains(
             "error[S031 sdk-package-name]: the tags of the SDK's wheels are `py3-none-PLATFORM`"
         ),
-        "{said}"
+        "{stderr}"
     );
 }
 
 #[test]
-fn a_package_that_rocm_asks_for_and_is_not_there_is_told() {
+fn a_package_that_rocm_asks_for_and_is_not_there_is_reported() {
     for (name, project) in [
         ("rocm_sdk_core", "rocm-sdk-core"),
         ("rocm_sdk_libraries", "rocm-sdk-libraries"),
@@ -348,9 +351,9 @@ fn a_package_that_rocm_asks_for_and_is_not_there_is_told() {
     ] {
         let set = Set::new();
         std::fs::remove_file(set.path(name)).unwrap();
-        let said = set.verify(1).stderr;
+        let stderr = set.verify(1).stderr;
         let missing = format!("error[S032 sdk-package-missing]: there is no package `{project}`\n");
-        assert!(said.contains(&missing), "{said}");
+        assert!(stderr.contains(&missing), "{stderr}");
     }
     let set = Set::new();
     std::fs::remove_file(set.project.path("out/dist/rocm-7.10.0.tar.gz")).unwrap();
@@ -362,7 +365,7 @@ fn a_package_that_rocm_asks_for_and_is_not_there_is_told() {
 }
 
 #[test]
-fn a_path_that_two_packages_have_is_told() {
+fn a_path_that_two_packages_have_is_reported() {
     let set = Set::new();
     set.edit("rocm_sdk_device_gfx942", |members| {
         members.insert(
@@ -374,24 +377,24 @@ fn a_path_that_two_packages_have_is_told() {
             }),
         );
     });
-    let said = set.verify(1).stderr;
+    let stderr = set.verify(1).stderr;
     assert!(
-        said.contains("error[S033 path-of-two]: `rocm_sdk_device_gfx942-7.10.0"),
-        "{said}"
+        stderr.contains("error[S033 path-of-two]: `rocm_sdk_device_gfx942-7.10.0"),
+        "{stderr}"
     );
 }
 
 #[test]
-fn a_file_where_another_package_has_a_folder_is_told() {
+fn a_file_where_another_package_has_a_folder_is_reported() {
     let set = Set::new();
     set.edit("rocm_sdk_device_gfx1100", |members| {
         members.retain(|name, _| !name.starts_with("_rocm_sdk_libraries/lib/"));
         members.insert("_rocm_sdk_libraries/lib".into(), (b"x".to_vec(), 0o644));
     });
-    let said = set.verify(1).stderr;
+    let stderr = set.verify(1).stderr;
     assert!(
-        said.contains("error[S033 path-of-two]: it is a file here and a directory in"),
-        "{said}"
+        stderr.contains("error[S033 path-of-two]: it is a file here and a directory in"),
+        "{stderr}"
     );
 }
 
@@ -404,12 +407,12 @@ fn the_module_of_the_libraries_belongs_to_no_device_package() {
             (Vec::new(), 0o644),
         );
     });
-    let said = set.verify(1).stderr;
+    let stderr = set.verify(1).stderr;
     assert!(
-        said.contains("error[S035 sdk-package-layout]: it belongs to the libraries package"),
-        "{said}"
+        stderr.contains("error[S035 sdk-package-layout]: it belongs to the libraries package"),
+        "{stderr}"
     );
-    assert!(said.contains("error[S033 path-of-two]"), "{said}");
+    assert!(stderr.contains("error[S033 path-of-two]"), "{stderr}");
 }
 
 /// A path that is too long for Windows, in a package or in the tree to build against.
@@ -419,21 +422,21 @@ fn names_that_some_systems_do_not_take_are_warnings() {
         let long = format!("base_run_generic/base/stage/share/{}/x", "a".repeat(190));
         artifacts.file(&long, b"x");
     });
-    let said = set.verify(0).stderr;
+    let stderr = set.verify(0).stderr;
     assert!(
-        said.contains("warning[S034 long-sdk-path]: its path has 213 bytes below site-packages"),
-        "{said}"
+        stderr.contains("warning[S034 long-sdk-path]: its path has 213 bytes below site-packages"),
+        "{stderr}"
     );
     assert_eq!(
-        said.matches("warning[S034 long-sdk-path]").count(),
+        stderr.matches("warning[S034 long-sdk-path]").count(),
         2,
-        "{said}"
+        "{stderr}"
     );
     assert!(
-        said.contains("/x`: its path has 214 bytes") && said.contains("_devel.tar"),
-        "{said}"
+        stderr.contains("/x`: its path has 214 bytes") && stderr.contains("_devel.tar"),
+        "{stderr}"
     );
-    assert_eq!(said.matches("warning[").count(), 2, "{said}");
+    assert_eq!(stderr.matches("warning[").count(), 2, "{stderr}");
     let set = Set::of(|artifacts| {
         artifacts.file("blas_lib_gfx1100/blas/stage/lib/LibHipblas.so.3", b"x");
     });
@@ -445,7 +448,7 @@ fn names_that_some_systems_do_not_take_are_warnings() {
 }
 
 #[test]
-fn packages_that_would_not_lie_beside_each_other_are_told() {
+fn packages_that_would_not_lie_beside_each_other_are_reported() {
     let set = Set::new();
     set.edit("rocm_sdk_core", |members| {
         let wheel = "rocm_sdk_core-7.10.0.dist-info/WHEEL";
@@ -633,17 +636,17 @@ fn a_library_is_named_as_loaders_ask_for_it() {
 }
 
 #[test]
-fn a_program_that_stands_for_a_link_leads_to_a_program() {
+fn a_program_in_place_of_a_link_leads_to_a_program() {
     let set = Set::new();
     set.edit("rocm_sdk_core", |members| {
         members.remove("_rocm_sdk_core/lib/llvm/bin/clang");
     });
-    let said = set.verify(1).stderr;
+    let stderr = set.verify(1).stderr;
     assert!(
-        said.starts_with(
+        stderr.starts_with(
             "error[S040 stub-to-nowhere]: it runs `clang`, which is not in the package"
         ),
-        "{said}"
+        "{stderr}"
     );
     let set = Set::new();
     set.edit("rocm_sdk_core", |members| {
@@ -660,7 +663,7 @@ fn a_program_that_stands_for_a_link_leads_to_a_program() {
 }
 
 #[test]
-fn a_library_that_loaders_refuse_is_told() {
+fn a_library_that_loaders_refuse_is_reported() {
     let set = Set::new();
     set.edit("rocm_sdk_core", |members| {
         let library = &mut members
@@ -674,10 +677,10 @@ fn a_library_that_loaders_refuse_is_told() {
         let at = headers.find(|at| word(*at) & 0xffff_ffff == 1).unwrap() + 40;
         library[at..at + 8].copy_from_slice(&1_u64.to_le_bytes());
     });
-    let said = set.verify(1).stderr;
+    let stderr = set.verify(1).stderr;
     assert!(
-        said.contains("damaged-layout") && said.contains("libamdhip64.so.7"),
-        "{said}"
+        stderr.contains("damaged-layout") && stderr.contains("libamdhip64.so.7"),
+        "{stderr}"
     );
 }
 
@@ -741,7 +744,7 @@ fn a_tree_to_build_against_comes_in_the_order_that_its_extractor_needs() {
 
 #[test]
 fn a_tree_to_build_against_stays_in_its_folder_and_links_to_what_is_there() {
-    let said = |edit: &dyn Fn(&mut Vec<InTree>), code: i32| {
+    let stderr_of = |edit: &dyn Fn(&mut Vec<InTree>), code: i32| {
         let set = Set::new();
         set.edit("rocm_sdk_devel", |members| tree(members, edit));
         set.verify(code).stderr
@@ -755,12 +758,12 @@ fn a_tree_to_build_against_stays_in_its_folder_and_links_to_what_is_there() {
                 content: Vec::new(),
             });
         };
-        let said = said(&edit, 1);
+        let output = stderr_of(&edit, 1);
         assert!(
-            said.contains(&format!(
+            output.contains(&format!(
                 "`{path}` is not in the directory `_rocm_sdk_devel`"
             )),
-            "{said}"
+            "{output}"
         );
     }
     let link = |text: &'static str| {
@@ -769,22 +772,22 @@ fn a_tree_to_build_against_stays_in_its_folder_and_links_to_what_is_there() {
             entries[at].link = Some(text.into());
         }
     };
-    let nobody = said(&link("../../_rocm_sdk_core/lib/libnobody.so"), 1);
+    let nobody = stderr_of(&link("../../_rocm_sdk_core/lib/libnobody.so"), 1);
     assert!(
         nobody.contains("is a link to `_rocm_sdk_core/lib/libnobody.so`, which no package has"),
         "{nobody}"
     );
-    let outside = said(&link("../../../lib/x"), 1);
+    let outside = stderr_of(&link("../../../lib/x"), 1);
     assert!(
         outside.contains("is a link to `../../../lib/x`, which leads out of all packages"),
         "{outside}"
     );
-    let itself = said(&link("libamdhip64.so"), 1);
+    let itself = stderr_of(&link("libamdhip64.so"), 1);
     assert!(
         itself.contains("is a link to `libamdhip64.so`, which leads to itself"),
         "{itself}"
     );
-    let dangling = said(&link("libgone.so"), 0);
+    let dangling = stderr_of(&link("libgone.so"), 0);
     assert!(
         dangling.starts_with("warning[S041 sdk-devel-tree]"),
         "{dangling}"
@@ -807,7 +810,7 @@ fn links_of_a_tree_may_lead_through_links_to_folders() {
 }
 
 #[test]
-fn a_tree_that_xz_made_is_read_too_and_a_damaged_one_is_told() {
+fn a_tree_that_xz_made_is_read_too_and_a_damaged_one_is_reported() {
     let project = Project::new();
     let artifacts = Artifacts::split(&project);
     artifacts.programs();
@@ -830,10 +833,10 @@ fn a_tree_that_xz_made_is_read_too_and_a_damaged_one_is_told() {
         let content = &mut members.get_mut("rocm_sdk_devel/_devel.tar.xz").unwrap().0;
         content.truncate(content.len() / 2);
     });
-    let said = set.verify(1).stderr;
+    let stderr = set.verify(1).stderr;
     assert!(
-        said.contains("error[S041 sdk-devel-tree]: the archive cannot be read"),
-        "{said}"
+        stderr.contains("error[S041 sdk-devel-tree]: the archive cannot be read"),
+        "{stderr}"
     );
     set.edit("rocm_sdk_devel", |members| {
         drop(members.remove("rocm_sdk_devel/_devel.tar.xz"));
@@ -877,10 +880,10 @@ fn a_device_package_lists_each_of_its_files() {
         set.edit("rocm_sdk_device_gfx942", |members| {
             text(members, list, edit);
         });
-        let said = set.verify(1).stderr;
+        let stderr = set.verify(1).stderr;
         assert!(
-            said.starts_with("error[S042 device-links]: ") && said.contains(holds),
-            "{said}"
+            stderr.starts_with("error[S042 device-links]: ") && stderr.contains(holds),
+            "{stderr}"
         );
     };
     says(
@@ -941,12 +944,12 @@ fn selector(set: &Set, edit: impl Fn(&str, String) -> Option<String>) {
 #[test]
 fn the_source_distribution_knows_exactly_the_targets_that_there_are_packages_for() {
     let about = "src/rocm_sdk/_dist_info.py";
-    let told = |edit: &dyn Fn(&str, String) -> Option<String>| {
+    let stderr_of = |edit: &dyn Fn(&str, String) -> Option<String>| {
         let set = Set::new();
         selector(&set, edit);
         set.verify(1).stderr
     };
-    let said = told(&|name, text| {
+    let output = stderr_of(&|name, text| {
         Some(if name == about {
             text + "AVAILABLE_TARGET_FAMILIES = [\"gfx1100\"]\n"
         } else {
@@ -954,10 +957,10 @@ fn the_source_distribution_knows_exactly_the_targets_that_there_are_packages_for
         })
     });
     assert!(
-        said.starts_with("error[S043 bad-selector]: it does not know `gfx942`"),
-        "{said}"
+        output.starts_with("error[S043 bad-selector]: it does not know `gfx942`"),
+        "{output}"
     );
-    let said = told(&|name, text| {
+    let output = stderr_of(&|name, text| {
         Some(if name == about {
             text + "DEFAULT_TARGET_FAMILY = \"gfx900\"\n"
         } else {
@@ -965,10 +968,10 @@ fn the_source_distribution_knows_exactly_the_targets_that_there_are_packages_for
         })
     });
     assert!(
-        said.contains("if no GPU is found, it selects `gfx900`"),
-        "{said}"
+        output.contains("if no GPU is found, it selects `gfx900`"),
+        "{output}"
     );
-    let said = told(&|name, text| {
+    let output = stderr_of(&|name, text| {
         Some(if name == "PKG-INFO" {
             text.replace("7.10.0", "7.9.0")
         } else {
@@ -976,10 +979,10 @@ fn the_source_distribution_knows_exactly_the_targets_that_there_are_packages_for
         })
     });
     assert!(
-        said.contains("its filename has version `7.10.0`, but PKG-INFO has `7.9.0`"),
-        "{said}"
+        output.contains("its filename has version `7.10.0`, but PKG-INFO has `7.9.0`"),
+        "{output}"
     );
-    let said = told(&|name, text| {
+    let output = stderr_of(&|name, text| {
         Some(if name == "setup.cfg" {
             text.replace('\n', "\r\n")
         } else {
@@ -987,33 +990,33 @@ fn the_source_distribution_knows_exactly_the_targets_that_there_are_packages_for
         })
     });
     assert!(
-        said.contains("`rocm-7.10.0/setup.cfg` has lines that end with CR"),
-        "{said}"
+        output.contains("`rocm-7.10.0/setup.cfg` has lines that end with CR"),
+        "{output}"
     );
-    let said = told(&|name, text| (name != "setup.py").then_some(text));
-    assert!(said.contains("there is no `setup.py` in it"), "{said}");
+    let output = stderr_of(&|name, text| (name != "setup.py").then_some(text));
+    assert!(output.contains("there is no `setup.py` in it"), "{output}");
     let set = Set::new();
     std::fs::remove_file(set.path("rocm_sdk_device_gfx1100")).unwrap();
-    let said = set.verify(1).stderr;
+    let output = set.verify(1).stderr;
     assert!(
-        said.contains("it offers `gfx1100`, for which there is no package"),
-        "{said}"
+        output.contains("it offers `gfx1100`, for which there is no package"),
+        "{output}"
     );
     assert!(
-        said.contains(
+        output.contains(
             "it requires `rocm-sdk-device-gfx1100==7.10.0`, but there is no such package"
         ),
-        "{said}"
+        "{output}"
     );
     std::fs::write(
         set.project.path("out/dist/rocm-7.10.0.tar.gz"),
         b"no archive",
     )
     .unwrap();
-    let said = set.verify(1).stderr;
+    let output = set.verify(1).stderr;
     assert!(
-        said.contains("error[S043 bad-selector]: it cannot be read"),
-        "{said}"
+        output.contains("error[S043 bad-selector]: it cannot be read"),
+        "{output}"
     );
 }
 
@@ -1130,10 +1133,11 @@ fn a_package_that_no_check_of_one_wheel_lets_pass_is_no_part_of_a_sound_set() {
             .unwrap()
             .0 = b"KPAK".to_vec();
     });
-    let said = set.verify(1).stderr;
+    let stderr = set.verify(1).stderr;
     assert!(
-        said.contains("error[R132 damaged-code-objects]") && said.contains("blas_lib_gfx942.kpack"),
-        "{said}"
+        stderr.contains("error[R132 damaged-code-objects]")
+            && stderr.contains("blas_lib_gfx942.kpack"),
+        "{stderr}"
     );
     for (tag, why) in [
         (
@@ -1159,11 +1163,11 @@ fn a_package_that_no_check_of_one_wheel_lets_pass_is_no_part_of_a_sound_set() {
             "7.10.0",
         ];
         project.run(&words).exits(0);
-        let said = project.run(&["sdk", "verify", "out/dist"]).exits(1).stderr;
+        let stderr = project.run(&["sdk", "verify", "out/dist"]).exits(1).stderr;
         assert!(
-            said.contains(why)
-                && said.contains(&format!("rocm_sdk_core-7.10.0-py3-none-{tag}.whl")),
-            "{said}"
+            stderr.contains(why)
+                && stderr.contains(&format!("rocm_sdk_core-7.10.0-py3-none-{tag}.whl")),
+            "{stderr}"
         );
     }
 }
@@ -1172,8 +1176,8 @@ fn a_package_that_no_check_of_one_wheel_lets_pass_is_no_part_of_a_sound_set() {
 fn what_a_build_says_of_itself_in_a_package_is_there_and_of_its_version() {
     let set = Set::new();
     set.edit("rocm_sdk_core", |members| {
-        text(members, "rocm_sdk_core/_dist_info.py", |told| {
-            told.replace("\"7.10.0\"", "\"7.9.0\"")
+        text(members, "rocm_sdk_core/_dist_info.py", |content| {
+            content.replace("\"7.10.0\"", "\"7.9.0\"")
         });
     });
     let other =
@@ -1264,16 +1268,16 @@ fn one_package_of_the_sdk_is_checked_for_what_it_promises_by_itself() {
 }
 
 #[test]
-fn a_wheel_of_something_else_is_told_under_the_profile_of_the_sdk() {
+fn a_wheel_of_something_else_is_reported_under_the_profile_of_the_sdk() {
     let wheel = crate::support::Wheel::named("demo-1.0-py3-none-any.whl");
     let project = Project::new().bytes(wheel.name(), &wheel.bytes());
-    let said = project
+    let stderr = project
         .run(&["wheel", "check", wheel.name(), "--profile", "sdk"])
         .exits(0)
         .stderr;
     assert!(
-        said.starts_with("warning[S030 no-sdk-packages]: it is not a package of the SDK"),
-        "{said}"
+        stderr.starts_with("warning[S030 no-sdk-packages]: it is not a package of the SDK"),
+        "{stderr}"
     );
 }
 
@@ -1331,8 +1335,8 @@ fn packages_of_the_builder_of_therock_are_as_they_should_be() {
         "src/rocm_sdk/_dist_info.py" => Some(as_of_therock(&text, "7.10.0").replace('\n', "\r\n")),
         _ => Some(text),
     });
-    let said = set.verify(0).stderr;
-    assert_eq!(said, "");
+    let stderr = set.verify(0).stderr;
+    assert_eq!(stderr, "");
     // A library without a search path is still none.
     set.edit("rocm_sdk_core", |members| {
         members.insert(
@@ -1340,9 +1344,9 @@ fn packages_of_the_builder_of_therock_are_as_they_should_be() {
             linked(|one| one.soname("libx.so.1").needs("libc.so.6", &[])),
         );
     });
-    let said = set.verify(1).stderr;
+    let stderr = set.verify(1).stderr;
     assert!(
-        said.contains("error[S037 sdk-search-path]: it does not search"),
-        "{said}"
+        stderr.contains("error[S037 sdk-search-path]: it does not search"),
+        "{stderr}"
     );
 }

@@ -6,11 +6,11 @@ use crate::support::Project;
 const SHA: &str = "0123456789ABCDEF0123456789abcdef01234567";
 
 fn wheel(project: &Project, more: &[&str]) -> String {
-    let told = project
+    let document = project
         .run(&[&["sdk", "version", "--format", "json"], more].concat())
         .exits(0)
         .json();
-    told["wheel"].as_str().unwrap().to_owned()
+    document["wheel"].as_str().unwrap().to_owned()
 }
 
 #[test]
@@ -102,11 +102,11 @@ fn what_no_version_can_be_made_of_is_refused_with_the_word() {
             "cannot be used with",
         ),
     ] {
-        let said = project
+        let stderr = project
             .run(&[&["sdk", "version"], words, more].concat())
             .exits(2)
             .stderr;
-        assert!(said.contains(why), "{why}: {said}");
+        assert!(stderr.contains(why), "{why}: {stderr}");
     }
     let words = [
         "sdk",
@@ -116,19 +116,20 @@ fn what_no_version_can_be_made_of_is_refused_with_the_word() {
         "--custom-suffix",
         ".mine",
     ];
-    let said = project.run(&words).exits(1).stderr;
+    let stderr = project.run(&words).exits(1).stderr;
     assert!(
-        said.starts_with("error[S010 bad-sdk-version]") && said.contains("--custom-suffix .mine"),
-        "{said}"
+        stderr.starts_with("error[S010 bad-sdk-version]")
+            && stderr.contains("--custom-suffix .mine"),
+        "{stderr}"
     );
     let project = Project::new().env("GITHUB_SHA", "main");
-    let said = project
+    let stderr = project
         .run(&[&["sdk", "version"], &dev[..]].concat())
         .exits(1)
         .stderr;
     assert!(
-        said.contains("`main` is not a commit hash") && said.contains("GITHUB_SHA"),
-        "{said}"
+        stderr.contains("`main` is not a commit hash") && stderr.contains("GITHUB_SHA"),
+        "{stderr}"
     );
     assert!(
         wheel(&project, &nightly).starts_with("7.10.0a"),
@@ -137,7 +138,7 @@ fn what_no_version_can_be_made_of_is_refused_with_the_word() {
 }
 
 #[test]
-fn a_file_that_says_no_version_is_told_with_its_place() {
+fn a_file_that_says_no_version_is_reported_with_its_place() {
     for (text, why) in [
         (
             "{\"rocm-version\": \"\"}",
@@ -151,24 +152,24 @@ fn a_file_that_says_no_version_is_told_with_its_place() {
         ),
     ] {
         let project = Project::new().file("version.json", text);
-        let said = project
+        let stderr = project
             .run(&["sdk", "version", "--release-type", "nightly"])
             .exits(1)
             .stderr;
         assert!(
-            said.starts_with("error[S010 bad-sdk-version]: ") && said.contains(why),
-            "{said}"
+            stderr.starts_with("error[S010 bad-sdk-version]: ") && stderr.contains(why),
+            "{stderr}"
         );
         assert!(
-            said.contains("--> version.json\n") && said.contains("help: "),
-            "{said}"
+            stderr.contains("--> version.json\n") && stderr.contains("help: "),
+            "{stderr}"
         );
     }
     // Git knows no commit there, and what two words ask for is told once.
     let words = ["sdk", "version", "--release-type", "ci", "--base", "7.10.0"];
-    let said = Project::new().run(&words).exits(1).stderr;
+    let stderr = Project::new().run(&words).exits(1).stderr;
     assert!(
-        said.contains("help: pass `--sha`, or run the command in a checkout\n"),
-        "{said}"
+        stderr.contains("help: pass `--sha`, or run the command in a checkout\n"),
+        "{stderr}"
     );
 }

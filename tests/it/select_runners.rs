@@ -15,11 +15,11 @@ fn project(fields: &str) -> Project {
 
 /// `runs-on` of the only leg of a plan.
 fn runs_on(fields: &str) -> Value {
-    let said = project(fields)
+    let stdout = project(fields)
         .run(&["plan", "m.yaml", "--format", "github"])
         .exits(0)
         .stdout;
-    let legs: Value = serde_json::from_str(&said).unwrap();
+    let legs: Value = serde_json::from_str(&stdout).unwrap();
     serde_json::from_str(legs["include"][0]["runner"].as_str().unwrap()).unwrap()
 }
 
@@ -53,16 +53,16 @@ fn labels_and_groups_select_runners() {
     project.run(&["render", "recipe", "plan.json"]).exits(0);
     let broken = project.read("plan.json").replace("GPU runners", "$(id)");
     std::fs::write(project.path("plan.json"), broken).unwrap();
-    let told = project
+    let stderr = project
         .run(&["render", "recipe", "plan.json"])
         .exits(1)
         .stderr;
-    assert!(told.contains("runner_group"), "{told}");
+    assert!(stderr.contains("runner_group"), "{stderr}");
 }
 
 #[test]
 fn what_selects_no_runner_is_refused() {
-    let told = |fields: &str| project(fields).run(&["check", "m.yaml"]).exits(1).stderr;
+    let stderr_of = |fields: &str| project(fields).run(&["check", "m.yaml"]).exits(1).stderr;
     for (fields, says) in [
         ("runner: []\n", "`runner` names no runners"),
         ("runner: {labels: []}\n", "`runner` names no runners"),
@@ -77,8 +77,8 @@ fn what_selects_no_runner_is_refused() {
         ),
         ("runner: {groups: x}\n", "unknown key `groups`"),
     ] {
-        let said = told(fields);
-        assert!(said.contains(says), "{fields}: {said}");
+        let output = stderr_of(fields);
+        assert!(output.contains(says), "{fields}: {output}");
     }
 }
 
@@ -104,28 +104,28 @@ fn wheels_are_for_the_architecture_of_their_runner() {
 
 #[test]
 fn what_contradicts_the_architecture_is_refused() {
-    let told = |fields: &str| {
-        let said = project(fields).run(&["check", "m.yaml"]).exits(1).stderr;
-        let line = said
+    let output_of = |fields: &str| {
+        let stderr = project(fields).run(&["check", "m.yaml"]).exits(1).stderr;
+        let line = stderr
             .lines()
             .find(|line| line.starts_with("error"))
-            .unwrap_or_else(|| panic!("{said}"))
+            .unwrap_or_else(|| panic!("{stderr}"))
             .to_owned();
         line.strip_prefix("error[P092 architecture-conflict]: ")
-            .unwrap_or_else(|| panic!("{said}"))
+            .unwrap_or_else(|| panic!("{stderr}"))
             .to_owned()
     };
     let arm = "runner: ubuntu-24.04-arm\n";
     assert_eq!(
-        told("runner: [self-hosted, X64, ARM64]\n"),
+        output_of("runner: [self-hosted, X64, ARM64]\n"),
         "`self-hosted, X64, ARM64` selects runners of aarch64 and of x86_64"
     );
     assert_eq!(
-        told(&format!("{arm}test: {{runner: ubuntu-22.04}}\n")),
+        output_of(&format!("{arm}test: {{runner: ubuntu-22.04}}\n")),
         "wheels are built for aarch64, but `ubuntu-22.04`, which tests them, is x86_64"
     );
     assert_eq!(
-        told(&format!(
+        output_of(&format!(
             "{arm}repair: {{platform: manylinux_2_28_x86_64}}\n"
         )),
         "wheels are built for aarch64, but the tag `manylinux_2_28_x86_64` is for x86_64"
@@ -137,7 +137,7 @@ fn what_contradicts_the_architecture_is_refused() {
 
 /// `image: {missing: error}` wherever the plan needs the image.
 #[test]
-fn a_missing_image_is_an_error_where_it_is_asked_for() {
+fn a_missing_image_is_an_error_on_request() {
     let fields = "image: {missing: error, repository: rocm/vllm}\n";
     let project = project(fields);
     for words in [
@@ -145,15 +145,15 @@ fn a_missing_image_is_an_error_where_it_is_asked_for() {
         &["plan", "m.yaml"],
         &["render", "workflow", "m.yaml"],
     ] {
-        let said = project.run(words).exits(1);
+        let outcome = project.run(words).exits(1);
         assert!(
-            said.stderr.contains(
+            outcome.stderr.contains(
                 "error[B005 no-image]: no container image is known for 1 job, such as `flash-attn-"
             ),
             "{}",
-            said.stderr
+            outcome.stderr
         );
-        assert_eq!(said.stdout, "");
+        assert_eq!(outcome.stdout, "");
     }
     let other = self::project("image: {repository: rocm/vllm}\n");
     for words in [

@@ -66,7 +66,7 @@ fn a_matrix_file_says_which_axes_share_a_wheel() {
 
 #[test]
 fn what_cannot_share_a_wheel_is_refused() {
-    let told = |collapse: &str| {
+    let stderr_of = |collapse: &str| {
         let text = format!(
             "version: 1\ndistribution: flash-attn\n{collapse}{}",
             AXES.replace("  rocm: [\"6.2\", \"6.2.4\"]\n", "")
@@ -77,7 +77,7 @@ fn what_cannot_share_a_wheel_is_refused() {
             .exits(1)
             .stderr
     };
-    let gfx = told("collapse: [gfx]\n");
+    let gfx = stderr_of("collapse: [gfx]\n");
     assert!(
         gfx.contains(
             "error[P091 cannot-collapse]: the recipe `flash-attn` cannot build one wheel for \
@@ -85,7 +85,7 @@ fn what_cannot_share_a_wheel_is_refused() {
         ),
         "{gfx}"
     );
-    let banana = told("collapse: [banana]\n");
+    let banana = stderr_of("collapse: [banana]\n");
     assert!(
         banana.contains("`banana`") && !banana.contains("P091"),
         "{banana}"
@@ -131,11 +131,11 @@ fn a_recipe_collapses_all_axes_that_it_names() {
     let project = Project::new()
         .file("m.yaml", text)
         .file("r/demo.yaml", &recipe("[python, banana]"));
-    let told = project
+    let stderr = project
         .run(&["check", "m.yaml", "--recipes", "r"])
         .exits(1)
         .stderr;
-    assert!(told.contains("`banana`"), "{told}");
+    assert!(stderr.contains("`banana`"), "{stderr}");
 }
 
 /// A listing of releases with one wheel.
@@ -171,11 +171,11 @@ fn a_wheel_without_compiled_code_is_not_refused_for_its_torch() {
         "flash_attn-2.7.4.post1+torch2.5triton-py3-none-any.whl",
         "flash_attn-2.7.4.post1+triton-py3-none-any.whl",
     ] {
-        let said = picked(wheel, 0);
+        let outcome = picked(wheel, 0);
         assert!(
-            said.stdout.contains(&wheel.replace('+', "%2B")),
+            outcome.stdout.contains(&wheel.replace('+', "%2B")),
             "{}",
-            said.stdout
+            outcome.stdout
         );
     }
     let compiled = picked(

@@ -45,10 +45,12 @@ fn planned(name: &str, text: &str, compat: &Compat) -> (Plan, Arc<RecipeDocument
     let Some(plan) = plan else {
         panic!("{name}: {:?}", sink.finish())
     };
-    let told = sink.finish();
+    let findings = sink.finish();
     assert!(
-        told.iter().all(|told| told.severity == Severity::Note),
-        "{name}: {told:?}"
+        findings
+            .iter()
+            .all(|findings| findings.severity == Severity::Note),
+        "{name}: {findings:?}"
     );
     (plan, document)
 }
@@ -121,12 +123,12 @@ fn renders(job: &Job, document: &RecipeDocument, compat: &Compat) {
         let build = recipe::build(job, document, compat, site, &BTreeMap::new());
         let build = build.unwrap_or_else(|faults| panic!("{} for {site:?}: {faults:?}", job.id));
         // Tags of flash-attn have no digest.
-        let told = build
+        let lines = build
             .warnings
             .iter()
-            .filter(|told| told.code.name != "unpinned-source")
+            .filter(|lines| lines.code.name != "unpinned-source")
             .collect::<Vec<_>>();
-        assert!(told.is_empty(), "{}: {told:?}", job.id);
+        assert!(lines.is_empty(), "{}: {lines:?}", job.id);
         is_complete(
             job,
             document,

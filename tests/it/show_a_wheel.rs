@@ -647,7 +647,7 @@ fn a_person_reads_which_file_and_symbol_keep_it_from_the_next_platform() {
 }
 
 #[test]
-fn what_cannot_be_judged_with_is_told_at_once() {
+fn options_that_cannot_be_judged_with_are_reported_at_once() {
     let project = Project::new().bytes(NAME, &wheel(&extension()).bytes());
     let run = project
         .run(&[
@@ -719,7 +719,7 @@ fn a_platform_that_the_symbols_contradict_is_refused_unless_it_is_meant() {
 }
 
 #[test]
-fn a_label_that_the_libraries_contradict_is_refused_where_that_is_asked_for() {
+fn a_label_that_the_libraries_contradict_is_refused_on_request() {
     let library = extension().needs("libamdhip64.so.7", &[]);
     let project = Project::new().bytes(NAME, &wheel(&library).bytes());
     let label =
@@ -826,7 +826,7 @@ fn a_folder_for_what_memory_does_not_hold_is_tried_at_once() {
 
 /// RECORD is held against the names of the members, which takes no reading.
 #[test]
-fn a_member_that_record_does_not_list_is_shown_and_told_once_by_a_check() {
+fn a_member_that_record_does_not_list_is_shown_and_reported_once_by_a_check() {
     let unlisted = || {
         wheel(&extension()).edit("RECORD", |text| {
             let listed = text
@@ -845,11 +845,11 @@ fn a_member_that_record_does_not_list_is_shown_and_told_once_by_a_check() {
         .run(&["wheel", "check", NAME, "--no-host-libs"])
         .exits(1)
         .stderr;
-    for told in [shown, checked] {
+    for content in [shown, checked] {
         assert_eq!(
-            told.matches("error[W020 member-not-in-record]").count(),
+            content.matches("error[W020 member-not-in-record]").count(),
             1,
-            "{told}"
+            "{content}"
         );
     }
 }
@@ -875,8 +875,8 @@ fn a_person_reads_both_what_its_own_symbols_allow_and_what_those_of_the_machine_
     };
     let both = "  symbols   manylinux_2_17_x86_64: GLIBC_2.17
             manylinux_2_34_x86_64 with the libraries of this machine that it needs\n";
-    let told = text(&["--sysroot", "root"]);
-    assert!(told.contains(both), "{told}");
+    let output = text(&["--sysroot", "root"]);
+    assert!(output.contains(both), "{output}");
     assert!(!text(&["--no-host-libs"]).contains("with the libraries"));
 }
 

@@ -71,9 +71,9 @@ fn family(vars: &str) -> Family {
     let bootstrap =
         json!({"name": "rocm-bootstrap", "module": "rocm_bootstrap", "version": "0.1.0"});
     family.tree("systems/python/rocm-bootstrap", &bootstrap, &[]);
-    let house = family.path("house").display().to_string();
+    let wheelhouse = family.path("wheelhouse").display().to_string();
     let vars = format!(
-        "rocm-find-links: {house}, triton: \"off\", apex: \"off\", split-device: \"on\", rocm-systems-dir: systems{vars}"
+        "rocm-find-links: {wheelhouse}, triton: \"off\", apex: \"off\", split-device: \"on\", rocm-systems-dir: systems{vars}"
     );
     family.matrix("torch", &vars, "gfx: [gfx942, gfx1201]\n");
     family

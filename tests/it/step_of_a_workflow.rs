@@ -40,32 +40,37 @@ fn outputs_and_summaries_are_appended_as_utf_8_that_ends_its_last_line() {
 
 /// 1.6
 #[test]
-fn a_run_on_ones_own_machine_gets_its_outputs_on_stdout_and_is_told_so() {
-    let said = Project::new()
+fn a_run_on_ones_own_machine_gets_its_outputs_on_stdout_with_a_note() {
+    let outcome = Project::new()
         .file("m.yaml", MATRIX)
         .run(&["plan", "m.yaml", "--github-output"])
         .exits(0);
     assert!(
-        said.stdout.starts_with("count=27\nhas_jobs=true\n"),
+        outcome.stdout.starts_with("count=27\nhas_jobs=true\n"),
         "{}",
-        said.stdout
+        outcome.stdout
     );
     assert!(
-        said.stderr
+        outcome
+            .stderr
             .contains("GITHUB_OUTPUT is not set; the outputs follow on stdout\n"),
         "{}",
-        said.stderr
+        outcome.stderr
     );
 }
 
 /// 1.6: a file that cannot be written is the machine's fault, not a crash.
 #[test]
-fn an_output_file_that_cannot_be_written_is_told() {
+fn an_output_file_that_cannot_be_written_is_reported() {
     let project = Project::new()
         .file("m.yaml", MATRIX)
         .env("GITHUB_OUTPUT", "no/such/folder");
-    let said = project.run(&["plan", "m.yaml", "--github-output"]).exits(3);
-    assert!(said.stderr.contains("no/such/folder"), "{}", said.stderr);
+    let outcome = project.run(&["plan", "m.yaml", "--github-output"]).exits(3);
+    assert!(
+        outcome.stderr.contains("no/such/folder"),
+        "{}",
+        outcome.stderr
+    );
 }
 
 /// 1.6
@@ -74,13 +79,13 @@ fn outputs_that_a_full_disk_does_not_take_fail_the_step() {
     let project = step()
         .env("GITHUB_OUTPUT", "/dev/full")
         .env("NO_COLOR", "1");
-    let said = project.run(&["plan", "m.yaml", "--github-output"]).exits(3);
-    insta::assert_snapshot!(said.stderr.split("\n\n").next().unwrap(), @r"
+    let outcome = project.run(&["plan", "m.yaml", "--github-output"]).exits(3);
+    insta::assert_snapshot!(outcome.stderr.split("\n\n").next().unwrap(), @r"
     error[H021 cannot-write-file]: cannot append to `/dev/full`: No space left on device (os error 28)
     help: free some space, or use a path on another disk
     ");
     assert_eq!(
-        said.stdout, "",
+        outcome.stdout, "",
         "a step whose outputs are lost does not show them as if they were there"
     );
 }
@@ -91,14 +96,14 @@ fn an_empty_variable_of_the_runner_counts_as_none() {
     let project = step()
         .env("GITHUB_OUTPUT", "")
         .env("GITHUB_STEP_SUMMARY", "");
-    let said = project.run(&["plan", "m.yaml", "--github-output"]).exits(0);
+    let outcome = project.run(&["plan", "m.yaml", "--github-output"]).exits(0);
     assert!(
-        said.stdout.starts_with("count=27\nhas_jobs=true\n"),
+        outcome.stdout.starts_with("count=27\nhas_jobs=true\n"),
         "{}",
-        said.stdout
+        outcome.stdout
     );
     assert_eq!(
-        said.stderr,
+        outcome.stderr,
         "GITHUB_OUTPUT is not set; the outputs follow on stdout\n"
     );
     assert_eq!(project.read("summary.md"), "before\n");
@@ -114,11 +119,11 @@ fn a_summary_that_cannot_be_written_is_a_warning_and_the_outputs_are_there() {
         let project = step()
             .env("GITHUB_STEP_SUMMARY", summary)
             .env("NO_COLOR", "1");
-        let said = project.run(&["plan", "m.yaml", "--github-output"]).exits(0);
-        let told =
+        let outcome = project.run(&["plan", "m.yaml", "--github-output"]).exits(0);
+        let text =
             format!("warning[H021 cannot-write-file]: cannot append to `{summary}`: {reason}");
-        assert!(said.stderr.starts_with(&told), "{}", said.stderr);
-        assert!(said.stderr.contains("\nhelp: "), "{}", said.stderr);
+        assert!(outcome.stderr.starts_with(&text), "{}", outcome.stderr);
+        assert!(outcome.stderr.contains("\nhelp: "), "{}", outcome.stderr);
         assert!(
             project.read("outputs").starts_with("before=1\ncount=27\n"),
             "{}",
@@ -129,7 +134,7 @@ fn a_summary_that_cannot_be_written_is_a_warning_and_the_outputs_are_there() {
 
 /// 1.7
 #[test]
-fn the_token_is_masked_before_anything_else_is_said() {
+fn the_token_is_masked_before_anything_else_is_written() {
     let token = "ghs_0123456789%abc";
     let run = |actions: &str| {
         let project = Project::new()
@@ -146,23 +151,24 @@ fn the_token_is_masked_before_anything_else_is_said() {
             "http://127.0.0.1:9",
         ])
     };
-    let said = run("true").exits(1);
+    let outcome = run("true").exits(1);
     assert!(
-        said.stderr
+        outcome
+            .stderr
             .starts_with("::add-mask::ghs_0123456789%25abc\n"),
         "{}",
-        said.stderr
+        outcome.stderr
     );
-    assert_eq!(said.stderr.matches("ghs_").count(), 1);
+    assert_eq!(outcome.stderr.matches("ghs_").count(), 1);
     assert!(
-        !said.stdout.contains("ghs_"),
+        !outcome.stdout.contains("ghs_"),
         "stdout may go to a file that everybody reads"
     );
-    let said = run("false").exits(1);
+    let outcome = run("false").exits(1);
     assert!(
-        !said.stderr.contains("ghs_") && !said.stdout.contains("ghs_"),
+        !outcome.stderr.contains("ghs_") && !outcome.stdout.contains("ghs_"),
         "{}",
-        said.stderr
+        outcome.stderr
     );
 }
 
@@ -184,17 +190,18 @@ fn a_file_that_stderr_goes_to_never_holds_the_token() {
 
 /// 6.58, 1.7: what an annotation is about stands in the file that was read.
 #[test]
-fn an_annotation_stands_at_the_line_of_the_matrix_file() {
+fn an_annotation_is_at_the_line_of_the_matrix_file() {
     let project = step().file("m.yaml", &MATRIX.replace("torch:", "torhc:"));
-    let said = project.run(&["plan", "m.yaml", "--github-output"]).exits(1);
+    let outcome = project.run(&["plan", "m.yaml", "--github-output"]).exits(1);
     assert!(
-        said.stderr
+        outcome
+            .stderr
             .contains("\n::error file=m.yaml,line=7,endLine=7,col=3,endColumn=8,title=M"),
         "{}",
-        said.stderr
+        outcome.stderr
     );
     assert_eq!(
-        (said.stdout.as_str(), project.read("outputs").as_str()),
+        (outcome.stdout.as_str(), project.read("outputs").as_str()),
         ("", "before=1\n")
     );
 }
@@ -215,11 +222,11 @@ fn an_annotation_names_the_file_below_the_root_of_the_repository() {
             .current_dir(project.path(folder))
             .env("GITHUB_WORKSPACE", workspace);
         command.env("GITHUB_STEP_SUMMARY", project.path("summary.md"));
-        let said = String::from_utf8(command.output().unwrap().stderr).unwrap();
-        let line = said
+        let stderr = String::from_utf8(command.output().unwrap().stderr).unwrap();
+        let line = stderr
             .lines()
             .find(|line| line.starts_with("::error file="))
-            .unwrap_or_else(|| panic!("{said}"));
+            .unwrap_or_else(|| panic!("{stderr}"));
         line["::error file=".len()..]
             .split(',')
             .next()
@@ -254,8 +261,8 @@ fn an_annotation_of_what_is_no_file_names_none() {
     let project = step().env("GITHUB_WORKSPACE", ".");
     std::fs::create_dir(project.path("folder")).unwrap();
     for path in ["$(touch pwn)", "folder", "gone.yaml"] {
-        let said = project.run(&["check", path]).exits(1).stderr;
-        let line = said
+        let stderr = project.run(&["check", path]).exits(1).stderr;
+        let line = stderr
             .lines()
             .find(|line| line.starts_with("::error "))
             .unwrap();
@@ -269,19 +276,19 @@ fn an_annotation_of_what_is_no_file_names_none() {
 /// 1.7
 #[test]
 fn a_command_line_without_its_subcommand_is_annotated_as_that() {
-    let said = step().run(&["report"]).exits(2).stderr;
-    let told = "::error title=rock-matrix::a subcommand is required%0AUsage: rock-matrix report [OPTIONS] <COMMAND>\n";
-    assert!(said.starts_with(told), "{said}");
-    let said = step().run(&["report", "--quiet"]).exits(2).stderr;
+    let stderr = step().run(&["report"]).exits(2).stderr;
+    let output = "::error title=rock-matrix::a subcommand is required%0AUsage: rock-matrix report [OPTIONS] <COMMAND>\n";
+    assert!(stderr.starts_with(output), "{stderr}");
+    let stderr = step().run(&["report", "--quiet"]).exits(2).stderr;
     assert!(
-        said.starts_with("::error title=rock-matrix::'rock-matrix report' requires a subcommand"),
-        "{said}"
+        stderr.starts_with("::error title=rock-matrix::'rock-matrix report' requires a subcommand"),
+        "{stderr}"
     );
 }
 
 /// 1.7
 #[test]
-fn annotations_can_be_asked_for_elsewhere() {
+fn annotations_can_be_requested_elsewhere() {
     let project = Project::new().file("m.yaml", "version: 1\n");
     assert!(
         !project
@@ -306,8 +313,8 @@ fn ten_errors_are_annotated_in_the_order_of_the_file_and_all_are_in_the_summary(
         .map(|number| format!("strange-{number:02}: 1\n"))
         .collect();
     let project = step().file("m.yaml", &format!("{MATRIX}{rows}"));
-    let said = project.run(&["check", "m.yaml"]).exits(1);
-    let lines: Vec<&str> = said
+    let outcome = project.run(&["check", "m.yaml"]).exits(1);
+    let lines: Vec<&str> = outcome
         .stderr
         .lines()
         .filter(|line| line.starts_with("::error "))

@@ -162,8 +162,8 @@ fn an_address_needs_a_repository_and_a_legal_tag() {
     for tag in [
         "a b", "a~1", "a^b", "a:b", "a?b", "a*b", "a[b", "a\\b", "a..b", "a@{b", ".a", "a.lock",
     ] {
-        let told = refused(&["--repo", "me/wheels", "--tag", tag], 1);
-        assert!(told.contains("error[G013 "), "{tag}: {told}");
+        let output = refused(&["--repo", "me/wheels", "--tag", tag], 1);
+        assert!(output.contains("error[G013 "), "{tag}: {output}");
     }
     assert!(!project.has("site"));
 }

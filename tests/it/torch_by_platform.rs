@@ -84,21 +84,21 @@ fn triton(vars: &str) -> Project {
 /// Triton on Windows
 #[test]
 fn triton_takes_the_llvm_that_it_names_from_an_archive_of_the_user() {
-    let told = triton("")
+    let stderr = triton("")
         .run(&["render", "recipe", "m.yaml"])
         .exits(1)
         .stderr;
     assert!(
-        told.contains("Triton's build does not download LLVM on Windows")
-            && told.contains("set `llvm-archive`"),
-        "{told}"
+        stderr.contains("Triton's build does not download LLVM on Windows")
+            && stderr.contains("set `llvm-archive`"),
+        "{stderr}"
     );
     let archive = "llvm-archive: 'llvm-{hash}-windows-x64.tar.gz'";
-    let said = triton(archive)
+    let stdout = triton(archive)
         .run(&["render", "recipe", "m.yaml"])
         .exits(0)
         .stdout;
-    let recipe: Value = serde_yaml::from_str(&said).unwrap();
+    let recipe: Value = serde_yaml::from_str(&stdout).unwrap();
     let step = |name: &str| {
         recipe["steps"]
             .as_array()
@@ -134,10 +134,10 @@ fn triton_takes_the_llvm_that_it_names_from_an_archive_of_the_user() {
     let fetch = |commit: &str, digest: &str| python(&["-c", &argv[2], commit, &argv[4], digest]);
     let commit = "0123abcd".repeat(5);
     assert_eq!(argv[3], "${ROCK_FACT_llvm_hash}");
-    let (done, said) = fetch(&commit, &"0".repeat(64));
-    assert!(!done && said.contains("its SHA-256 is"), "{said}");
-    let (done, said) = fetch(&commit, &argv[5]);
-    assert!(done, "{said}");
+    let (done, stdout) = fetch(&commit, &"0".repeat(64));
+    assert!(!done && stdout.contains("its SHA-256 is"), "{stdout}");
+    let (done, stdout) = fetch(&commit, &argv[5]);
+    assert!(done, "{stdout}");
     assert_eq!(
         (
             project.read("llvm/bin/clang"),
@@ -170,19 +170,19 @@ fn triton_takes_the_llvm_that_it_names_from_an_archive_of_the_user() {
             "none",
         ])
     };
-    let (done, said) = fetch_by_old("llvm-x/bin/clang");
-    assert!(done && project.has("llvm/bin/clang"), "{said}");
+    let (done, stdout) = fetch_by_old("llvm-x/bin/clang");
+    assert!(done && project.has("llvm/bin/clang"), "{stdout}");
     for name in ["llvm-x/../../evil", "/evil", "c:/evil"] {
-        let (done, said) = fetch_by_old(name);
+        let (done, stdout) = fetch_by_old(name);
         assert!(
-            !done && said.contains("may be unpacked elsewhere"),
-            "{name}: {said}"
+            !done && stdout.contains("may be unpacked elsewhere"),
+            "{name}: {stdout}"
         );
     }
-    let (done, said) = fetch(&"ffff0000".repeat(5), "none");
+    let (done, stdout) = fetch(&"ffff0000".repeat(5), "none");
     assert!(
-        !done && said.contains("llvm-ffff0000-windows-x64.tar.gz"),
-        "{said}"
+        !done && stdout.contains("llvm-ffff0000-windows-x64.tar.gz"),
+        "{stdout}"
     );
 }
 
@@ -201,7 +201,7 @@ fn found(gfx: &str, vars: &str, pin: &str, variable: &str) -> (String, String) {
         "  # set(__AOTRITON_CI_COMMIT \"{GOOD}\")\n  set(__AOTRITON_CI_COMMIT \"{pin}\")\n"
     );
     let project = Project::new().file("src/torch/cmake/External/aotriton.cmake", &cmake);
-    let mut said = String::new();
+    let mut text = String::new();
     for stage in ["facts-of-torch-sdk", "facts-of-torch-libraries"] {
         let argv: Vec<String> = serde_json::from_value(all[stage]["argv"].clone()).unwrap();
         let pinned =
@@ -219,10 +219,10 @@ fn found(gfx: &str, vars: &str, pin: &str, variable: &str) -> (String, String) {
             command.env("PYTORCH_AOTRITON_COMMIT", variable);
         }
         let output = command.output().unwrap();
-        said += &String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.success(), "{said}");
+        text += &String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{text}");
     }
-    (project.read("facts/attention_of_pin"), said)
+    (project.read("facts/attention_of_pin"), text)
 }
 
 /// The pin of AOTriton that does not work on Windows
@@ -253,24 +253,24 @@ fn a_pin_that_does_not_work_turns_the_default_off_on_windows_and_a_word_honours_
         ("gfx1151", "", BAD, GOOD, "ON", ""),
         ("gfx906", "", BAD, "", "OFF", ""),
     ] {
-        let (found, said) = found(gfx, vars, pin, variable);
+        let (found, stdout) = found(gfx, vars, pin, variable);
         assert_eq!(found, word, "{gfx} {vars} {pin} {variable}");
         assert!(
             if why.is_empty() {
-                said.is_empty()
+                stdout.is_empty()
             } else {
-                said.contains(warning) && said.contains(why)
+                stdout.contains(warning) && stdout.contains(why)
             },
-            "{said}"
+            "{stdout}"
         );
     }
     let linux = project("", "").env("PYTORCH_AOTRITON_COMMIT", BAD);
-    let said = linux
+    let stdout = linux
         .run(&["render", "recipe", "m.yaml", "--engine", "local"])
         .exits(0)
         .stdout;
     assert!(
-        said.contains("USE_FLASH_ATTENTION: 'ON'") && !said.contains("attention_of_pin"),
+        stdout.contains("USE_FLASH_ATTENTION: 'ON'") && !stdout.contains("attention_of_pin"),
         "Linux has no such pin"
     );
 }
@@ -284,12 +284,12 @@ fn torch_loads_the_libraries_that_its_sdk_has_on_its_platform() {
         for sdk in ["7.0.0", "7.10.0", "7.14.0"] {
             let project = project(lines, "");
             let matrix = project.read("m.yaml").replace("7.14.0", sdk);
-            let said = project
+            let stdout = project
                 .file("m.yaml", &matrix)
                 .run(&["render", "recipe", "m.yaml", "--engine", "local"])
                 .exits(0)
                 .stdout;
-            let recipe: Value = serde_yaml::from_str(&said).unwrap();
+            let recipe: Value = serde_yaml::from_str(&stdout).unwrap();
             let argvs = recipe["steps"]
                 .as_array()
                 .unwrap()
@@ -351,26 +351,26 @@ fn what_is_not_wanted_is_neither_fetched_nor_built_nor_expected() {
 }
 
 #[test]
-fn a_folder_to_build_from_that_is_not_there_is_told_before_any_step() {
+fn a_folder_to_build_from_that_is_not_there_is_reported_before_any_step() {
     let project = project(
         "",
         "torch-dir: nowhere, audio-dir: audio, vision: \"off\", apex: \"off\"",
     )
     .file("audio/version.txt", "1");
     let build = ["build", "--all", "--matrix", "m.yaml"];
-    let told = project.run(&build).exits(1).stderr;
+    let stderr = project.run(&build).exits(1).stderr;
     assert!(
-        told.contains(
+        stderr.contains(
             "error[B077 missing-source]: the source `torch` should be taken from `nowhere`, which \
              does not exist"
         ),
-        "{told}"
+        "{stderr}"
     );
     assert!(
-        told.contains("help: create it, or correct `torch-dir` in `vars`"),
-        "{told}"
+        stderr.contains("help: create it, or correct `torch-dir` in `vars`"),
+        "{stderr}"
     );
-    assert_eq!(told.matches("error[").count(), 1, "{told}");
+    assert_eq!(stderr.matches("error[").count(), 1, "{stderr}");
     assert!(
         !project.files().iter().any(|file| file.contains("/logs/")),
         "{:?}",
@@ -524,16 +524,16 @@ fn each_kind_of_gpu_that_there_is_code_for_is_tried_in_a_process_of_its_own() {
             String::from_utf8([output.stdout, output.stderr].concat()).unwrap(),
         )
     };
-    let (code, said) = run("gfx942;gfx1151;gfx90a:xnack-");
+    let (code, text) = run("gfx942;gfx1151;gfx90a:xnack-");
     assert!(
-        said.contains("on gfx942, device 0\nsees 0 False\non gfx1151, device 2\nsees 2 False\n"),
-        "{said}"
+        text.contains("on gfx942, device 0\nsees 0 False\non gfx1151, device 2\nsees 2 False\n"),
+        "{text}"
     );
     assert_eq!(code, 7, "the code of the last that failed");
-    let (code, said) = run("gfx1100");
+    let (code, text) = run("gfx1100");
     assert!(
-        code == 0 && said.contains("no GPU of this machine is one of gfx1100"),
-        "{said}"
+        code == 0 && text.contains("no GPU of this machine is one of gfx1100"),
+        "{text}"
     );
     assert!(
         run("").1.contains("on gfx1030, device 3\n"),
@@ -571,17 +571,17 @@ fn kernels_of_aotriton_go_next_to_torchs_libraries() {
     assert!(output.stderr.is_empty(), "{output:?}");
     let (output, is_there) = run("jób", "jób/images/amd-gfx11xx/flash/kernel.zip");
     assert!(output.status.success() && is_there, "{output:?}");
-    let said = String::from_utf8(output.stderr).unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(
-        said.starts_with("warning: AOTriton cannot find its kernels below '")
-            && said.contains("ASCII path"),
-        "{said}"
+        stderr.starts_with("warning: AOTriton cannot find its kernels below '")
+            && stderr.contains("ASCII path"),
+        "{stderr}"
     );
     let (output, _) = run("job", "job/images/readme.txt");
-    let said = String::from_utf8(output.stderr).unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(
-        !output.status.success() && said.contains("has no folders amd-*"),
-        "{said}"
+        !output.status.success() && stderr.contains("has no folders amd-*"),
+        "{stderr}"
     );
     assert!(
         stages("", "")["torch-images"].is_null(),

@@ -17,11 +17,11 @@ pub(crate) fn project(more: &str, vars: &str) -> Project {
 
 /// The stages as `render recipe` prints them.
 pub(crate) fn stages(more: &str, vars: &str) -> serde_json::Value {
-    let said = project(more, vars)
+    let stdout = project(more, vars)
         .run(&["render", "recipe", "m.yaml", "--engine", "local"])
         .exits(0)
         .stdout;
-    let whole: serde_json::Value = serde_yaml::from_str(&said).unwrap();
+    let whole: serde_json::Value = serde_yaml::from_str(&stdout).unwrap();
     whole["steps"]
         .as_array()
         .unwrap()
@@ -42,11 +42,11 @@ pub(crate) fn words(step: &serde_json::Value) -> String {
 
 #[test]
 fn the_recipe_of_torch_builds_in_the_order_that_the_wheels_need() {
-    let said = project("", "")
+    let stdout = project("", "")
         .run(&["render", "recipe", "m.yaml", "--engine", "local"])
         .exits(0)
         .stdout;
-    let stages: Vec<&str> = said
+    let stages: Vec<&str> = stdout
         .lines()
         .filter_map(|line| line.trim().strip_prefix("- stage: "))
         .collect();
@@ -95,7 +95,7 @@ fn the_environment_of_torch_names_the_sdk_the_targets_and_what_it_requires() {
 
 #[test]
 fn a_container_is_preceded_by_the_checkouts_that_it_builds() {
-    let said = project("", "")
+    let stdout = project("", "")
         .run(&[
             "render",
             "docker",
@@ -105,7 +105,7 @@ fn a_container_is_preceded_by_the_checkouts_that_it_builds() {
         ])
         .exits(0)
         .stdout;
-    let line = said
+    let line = stdout
         .lines()
         .find(|line| line.starts_with("# Check out the sources first: "))
         .unwrap();
@@ -130,12 +130,12 @@ fn a_container_is_preceded_by_the_checkouts_that_it_builds() {
 fn an_sdk_without_a_version_is_any_above_1_0() {
     let matrix = "version: 1\ndistribution: rocm\nrecipe: rocm-sdk\naxes: {python: [\"3.12\"]}\nunknown: lenient\n\
                   torch-from: host\npython-from: host\ngfx: [gfx942]\n";
-    let said = Project::new()
+    let stdout = Project::new()
         .file("m.yaml", matrix)
         .run(&RENDER)
         .exits(0)
         .stdout;
-    let whole: serde_json::Value = serde_yaml::from_str(&said).unwrap();
+    let whole: serde_json::Value = serde_yaml::from_str(&stdout).unwrap();
     let rocm = whole["steps"]
         .as_array()
         .unwrap()
@@ -175,7 +175,7 @@ fn the_installation_of_the_sdk_is_one_call_of_pip() {
 
 #[test]
 fn an_index_and_a_page_of_links_are_not_given_together() {
-    let told = project(
+    let stderr = project(
         "",
         "rocm-index: 'https://example.org/', rocm-find-links: /srv",
     )
@@ -183,8 +183,8 @@ fn an_index_and_a_page_of_links_are_not_given_together() {
     .exits(1)
     .stderr;
     assert!(
-        told.contains("`rocm-index` and `rocm-find-links` exclude each other"),
-        "{told}"
+        stderr.contains("`rocm-index` and `rocm-find-links` exclude each other"),
+        "{stderr}"
     );
 }
 
@@ -239,9 +239,9 @@ fn a_branch_of_the_facts_brings_its_sources_along() {
         );
         Project::new().file("m.yaml", &text)
     };
-    let said = matrix(other, "").run(&RENDER).exits(0).stdout;
+    let stdout = matrix(other, "").run(&RENDER).exits(0).stdout;
     assert!(
-        !said.contains("--preset"),
+        !stdout.contains("--preset"),
         "a branch that the facts do not know has none"
     );
     let old = matrix("torch-ref: release/2.7", "")
@@ -252,34 +252,34 @@ fn a_branch_of_the_facts_brings_its_sources_along() {
         old.contains("rocm-2.7") && old.contains("USE_FLASH_ATTENTION: 'OFF'"),
         "the row says that it is off"
     );
-    let told = matrix(other, ", preset: rocm-0.1")
+    let stderr = matrix(other, ", preset: rocm-0.1")
         .run(&RENDER)
         .exits(1)
         .stderr;
-    assert!(told.contains("there is no preset `rocm-0.1`"), "{told}");
+    assert!(stderr.contains("there is no preset `rocm-0.1`"), "{stderr}");
 }
 
 #[test]
-fn a_version_of_the_sdk_without_an_operator_is_told() {
-    let told = project("", "rocm-sdk-version: '7.14.0'")
+fn a_version_of_the_sdk_without_an_operator_is_reported() {
+    let stderr = project("", "rocm-sdk-version: '7.14.0'")
         .run(&["render", "recipe", "m.yaml"])
         .exits(1)
         .stderr;
     assert!(
-        told.contains("`rocm-sdk-version: 7.14.0` has no operator"),
-        "{told}"
+        stderr.contains("`rocm-sdk-version: 7.14.0` has no operator"),
+        "{stderr}"
     );
 }
 
 #[test]
 fn a_switch_is_on_or_off() {
-    let told = project("", "audio: yes")
+    let stderr = project("", "audio: yes")
         .run(&["check", "m.yaml"])
         .exits(1)
         .stderr;
     assert!(
-        told.contains("`audio: yes` is neither on nor off"),
-        "{told}"
+        stderr.contains("`audio: yes` is neither on nor off"),
+        "{stderr}"
     );
 }
 
@@ -310,13 +310,13 @@ fn flash_attention_goes_by_word_triton_and_targets() {
 
 #[test]
 fn flash_attention_without_triton_is_refused_before_anything_runs() {
-    let told = project("", "flash-attention: \"on\", triton: \"off\"")
+    let stderr = project("", "flash-attention: \"on\", triton: \"off\"")
         .run(&["render", "recipe", "m.yaml"])
         .exits(1)
         .stderr;
     assert!(
-        told.contains("flash attention requires Triton on Linux"),
-        "{told}"
+        stderr.contains("flash attention requires Triton on Linux"),
+        "{stderr}"
     );
 }
 
@@ -343,11 +343,11 @@ const RENDER: [&str; 5] = ["render", "recipe", "m.yaml", "--engine", "local"];
 
 /// The command that configures it.
 fn configured(recipe: &str, version: &str, gfx: &str, vars: &str) -> String {
-    let said = attention(recipe, version, gfx, vars)
+    let stdout = attention(recipe, version, gfx, vars)
         .run(&RENDER)
         .exits(0)
         .stdout;
-    let whole: serde_json::Value = serde_yaml::from_str(&said).unwrap();
+    let whole: serde_json::Value = serde_yaml::from_str(&stdout).unwrap();
     let steps = whole["steps"].as_array().unwrap();
     words(
         steps
@@ -366,7 +366,7 @@ fn refused(recipe: &str, version: &str, gfx: &str, vars: &str) -> String {
 }
 
 #[test]
-fn aotriton_is_told_its_targets_by_the_variable_and_the_names_of_its_version() {
+fn aotriton_gets_its_targets_by_the_variable_and_the_names_of_its_version() {
     let has = |version: &str, gfx: &str, word: &str| {
         let argv = configured("aotriton", version, gfx, "");
         assert!(
@@ -384,37 +384,38 @@ fn aotriton_is_told_its_targets_by_the_variable_and_the_names_of_its_version() {
     );
     has("0.10.0", "gfx942, gfx1250", "-DAOTRITON_TARGET_ARCH=gfx942");
     has("0.13.0", "gfx942", "-DAOTRITON_GPU_BUILD_TIMEOUT=0");
-    let told = refused("aotriton", "0.6.0", "gfx90a", "");
+    let output = refused("aotriton", "0.6.0", "gfx90a", "");
     assert!(
-        told.contains("the option that sets the targets of AOTriton 0.6.0 is unknown"),
-        "{told}"
+        output.contains("the option that sets the targets of AOTriton 0.6.0 is unknown"),
+        "{output}"
     );
-    let told = refused("aotriton", "0.9.2", "gfx1151", "");
+    let output = refused("aotriton", "0.9.2", "gfx1151", "");
     assert!(
-        told.contains("AOTriton 0.9.2 has no kernels for gfx1151"),
-        "{told}"
+        output.contains("AOTriton 0.9.2 has no kernels for gfx1151"),
+        "{output}"
     );
-    let told = refused("aotriton", "0.13.0", "gfx906", "");
+    let output = refused("aotriton", "0.13.0", "gfx906", "");
     assert!(
-        told.contains("AOTriton 0.13.0 has no kernels for gfx906"),
-        "{told}"
+        output.contains("AOTriton 0.13.0 has no kernels for gfx906"),
+        "{output}"
     );
 }
 
 /// Without targets AOTriton would be built for all it knows, for days.
 #[test]
 fn aotriton_without_targets_is_refused() {
-    let told = refused("aotriton", "0.13.0", "", "");
-    assert!(told.contains("`gfx` lists no targets"), "{told}");
-    let told = refused("aotriton", "0.13.0", "gfx942", "rocm-arch: caller");
+    let output = refused("aotriton", "0.13.0", "", "");
+    assert!(output.contains("`gfx` lists no targets"), "{output}");
+    let output = refused("aotriton", "0.13.0", "gfx942", "rocm-arch: caller");
     assert!(
-        told.contains("no gfx targets are set, and AOTriton would build for all targets"),
-        "{told}"
+        output.contains("no gfx targets are set, and AOTriton would build for all targets"),
+        "{output}"
     );
-    let told = attention("aotriton", "0.13.0", "gfx942", "rocm-arch: caller")
+    let output = attention("aotriton", "0.13.0", "gfx942", "rocm-arch: caller")
         .env("PYTORCH_ROCM_ARCH", " ; ,");
     assert!(
-        told.run(&RENDER)
+        output
+            .run(&RENDER)
             .exits(1)
             .stderr
             .contains("no gfx targets are set")
@@ -441,12 +442,12 @@ fn a_newer_aotriton_than_any_that_is_known_is_warned_of() {
         );
         project.run(&RENDER).exits(0).stderr
     };
-    let told = warned("0.99.1");
+    let output = warned("0.99.1");
     let message = "warning[B013 warned-by-recipe]: the option that sets the targets of AOTriton 0.99.1 is untested; that of 0.14 is used\n";
-    assert!(told.contains(message), "{told}");
+    assert!(output.contains(message), "{output}");
     assert!(
-        told.contains("help: compare AOTRITON_TARGET_ARCH in its CMakeLists.txt with gfx90a,"),
-        "{told}"
+        output.contains("help: compare AOTRITON_TARGET_ARCH in its CMakeLists.txt with gfx90a,"),
+        "{output}"
     );
     assert!(!warned("0.14.0").contains("B013"));
 }
@@ -462,25 +463,25 @@ fn ck_is_configured_for_its_prefix_and_targets() {
         assert!(argv.split(' ').any(|found| found == word), "{argv}");
     }
     assert!(!argv.contains("BUILD_MHA_LIB"), "{argv}");
-    let told = refused("ck", "", "gfx1151", "perfix: /srv/ck");
-    assert!(told.contains("did you mean `prefix`?"), "{told}");
+    let output = refused("ck", "", "gfx1151", "perfix: /srv/ck");
+    assert!(output.contains("did you mean `prefix`?"), "{output}");
 }
 
 /// The prefix is looked for in this order, and a dry run shows the one that a build would
 /// take.
 #[test]
-fn the_prefix_of_ck_is_the_first_that_is_said() {
+fn the_prefix_of_ck_is_the_first_that_is_set() {
     let dry = ["build", "--all", "--matrix", "m.yaml", "--dry-run"];
     let shown = |vars: &str, variables: &[(&str, &str)]| {
         let project = attention("ck", "", "gfx942", vars);
         let project = variables
             .iter()
             .fold(project, |project, (name, value)| project.env(name, value));
-        let said = project.run(&dry).exits(0).stdout;
-        let at = said
+        let stdout = project.run(&dry).exits(0).stdout;
+        let at = stdout
             .find("-DCMAKE_INSTALL_PREFIX=")
-            .unwrap_or_else(|| panic!("{said}"));
-        said[at..]
+            .unwrap_or_else(|| panic!("{stdout}"));
+        stdout[at..]
             .split_whitespace()
             .next()
             .unwrap()
@@ -503,10 +504,10 @@ fn the_prefix_of_ck_is_the_first_that_is_said() {
 
 #[test]
 fn the_attention_library_of_ck_is_refused_where_cmake_would_leave_it_out() {
-    let told = refused("ck", "", "gfx1151", "mha: \"on\"");
+    let output = refused("ck", "", "gfx1151", "mha: \"on\"");
     assert!(
-        told.contains("CK has no attention library for gfx1151"),
-        "{told}"
+        output.contains("CK has no attention library for gfx1151"),
+        "{output}"
     );
     assert!(configured("ck", "", "gfx90a", "mha: \"on\"").contains("-DBUILD_MHA_LIB=ON"));
 }
@@ -514,7 +515,7 @@ fn the_attention_library_of_ck_is_refused_where_cmake_would_leave_it_out() {
 /// The stages of a job of torch that a build passes over and those that it runs, from a word of
 /// `--continue` on.
 fn continued(word: &str) -> (Vec<String>, Vec<String>) {
-    let said = project("", "")
+    let stdout = project("", "")
         .run(&[
             "build",
             "--all",
@@ -526,7 +527,7 @@ fn continued(word: &str) -> (Vec<String>, Vec<String>) {
         ])
         .exits(0)
         .stdout;
-    let numbered = said
+    let numbered = stdout
         .lines()
         .filter_map(|line| line.strip_prefix("   ")?.split_once(' '));
     let steps = numbered.filter(|(number, _)| {
@@ -547,7 +548,7 @@ fn continued(word: &str) -> (Vec<String>, Vec<String>) {
 
 /// Each of the seven words, and what is before it is passed over.
 #[test]
-fn a_build_of_torch_goes_on_at_seven_points() {
+fn a_build_of_torch_continues_at_seven_points() {
     let (none, all) = continued("venv");
     assert_eq!(none, Vec::<String>::new());
     let points = [
@@ -583,18 +584,18 @@ fn a_word_that_is_neither_stage_nor_point_is_a_fault_of_the_command_line() {
             word,
         ])
     };
-    let told = run("pytroch").exits(2).stderr;
+    let stderr = run("pytroch").exits(2).stderr;
     assert!(
-        told.contains("error[B058 unknown-stage]: the build has no stage `pytroch`\n"),
-        "{told}"
+        stderr.contains("error[B058 unknown-stage]: the build has no stage `pytroch`\n"),
+        "{stderr}"
     );
     assert!(
-        told.contains("= note: its stages are venv, checkout, rocm, triton, pytorch, audio, vision, fetch-torch, "),
-        "{told}"
+        stderr.contains("= note: its stages are venv, checkout, rocm, triton, pytorch, audio, vision, fetch-torch, "),
+        "{stderr}"
     );
     assert!(
-        told.contains("help: did you mean `--resume=pytorch`?\n"),
-        "{told}"
+        stderr.contains("help: did you mean `--resume=pytorch`?\n"),
+        "{stderr}"
     );
     let without = project("", "triton: \"off\"").run(&[
         "build",

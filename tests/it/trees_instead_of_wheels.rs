@@ -61,21 +61,21 @@ fn archives_of_several_targets_have_names_of_their_own() {
 fn a_tree_alone_is_planned_and_no_workflow_throws_it_away() {
     let text = "version: 1\ndistribution: composable-kernel\nrecipe: ck\nunknown: lenient\naxes: {rocm: [\"7.14.0\"]}\ngfx: [gfx942]\n";
     let project = Project::new().file("m.yaml", text);
-    let said = project.run(&["plan", "m.yaml"]).exits(0).stdout;
+    let stdout = project.run(&["plan", "m.yaml"]).exits(0).stdout;
     assert!(
-        said.contains("composable_kernel-*+rocm7.14-gfx942-linux_x86_64-tree  gfx942\n"),
-        "{said}"
+        stdout.contains("composable_kernel-*+rocm7.14-gfx942-linux_x86_64-tree  gfx942\n"),
+        "{stdout}"
     );
-    let told = project
+    let stderr = project
         .run(&["render", "workflow", "m.yaml"])
         .exits(1)
         .stderr;
     assert!(
-        told.contains(
+        stderr.contains(
             "error[P054 tree-on-a-runner]: the recipe `ck` installs a tree on its \
         runner and produces nothing to publish\n"
         ),
-        "{told}"
+        "{stderr}"
     );
 }
 
@@ -86,12 +86,12 @@ fn a_release_takes_archives_lists_none_for_installers_and_misses_those_that_are_
         &SourceArchive::tree("a tree").bytes(),
     );
     let publish = ["publish", "--to", "release", "--plan", "plan.json", "dist"];
-    let told = project.run(&publish).exits(1).stderr;
+    let stderr = project.run(&publish).exits(1).stderr;
     assert!(
-        told.contains(&format!(
+        stderr.contains(&format!(
             "error[G004 missing-wheel]: an archive of an install tree is missing: `{GFX1151}`\n"
         )),
-        "{told}"
+        "{stderr}"
     );
     std::fs::write(
         project.path("dist").join(GFX1151),
@@ -113,8 +113,8 @@ fn a_release_takes_archives_lists_none_for_installers_and_misses_those_that_are_
         "{pages:?}"
     );
     let before = project.files();
-    let said = project.run(&publish).exits(0).stdout;
-    assert_eq!(project.files(), before, "{said}");
+    let stdout = project.run(&publish).exits(0).stdout;
+    assert_eq!(project.files(), before, "{stdout}");
     let rebuilt = ["plan", "m.yaml", "--published", "release"];
     assert!(
         project.run(&rebuilt).exits(0).stdout.contains("0 jobs"),
@@ -126,12 +126,12 @@ fn a_release_takes_archives_lists_none_for_installers_and_misses_those_that_are_
         SourceArchive::tree("old").bytes(),
     )
     .unwrap();
-    let told = project.run(&publish).exits(1).stderr;
+    let stderr = project.run(&publish).exits(1).stderr;
     assert!(
-        told.contains(&format!(
+        stderr.contains(&format!(
             "error[G005 unplanned-wheel]: no job of the plan builds `{other}`\n"
         )),
-        "{told}"
+        "{stderr}"
     );
 }
 
@@ -152,11 +152,11 @@ fn archives_that_are_missing_are_reported() {
         "--plan",
         "plan.json",
     ];
-    let said = project.run(&missing).exits(1);
+    let outcome = project.run(&missing).exits(1);
     let expected = format!(
         "install trees: 1 of 2 present, 1 missing\n  MISSING  {GFX1151}\n  yes      {GFX942}\n"
     );
-    assert_eq!(said.stdout, expected);
+    assert_eq!(outcome.stdout, expected);
     let listed = project
         .run(&[&missing[..], &["--list"]].concat())
         .exits(1)
@@ -174,7 +174,7 @@ fn archives_that_are_missing_are_reported() {
 }
 
 #[test]
-fn archives_count_in_coverage_and_notes_and_are_told_where_they_failed() {
+fn archives_count_in_coverage_and_notes_and_are_reported_where_they_failed() {
     let result = format!(
         "{{\"job\": \"aotriton-0.13.0-rocm7.14.0-gfx-gfx1151\", \"outcome\": \"failed\", \"reason\": \"{}\"}}",
         "no space"
@@ -195,10 +195,10 @@ fn archives_count_in_coverage_and_notes_and_are_told_where_they_failed() {
         "--plan",
         "plan.json",
     ];
-    let said = project.run(&coverage).exits(0).stdout;
+    let stdout = project.run(&coverage).exits(0).stdout;
     assert!(
-        said.contains("| Linux x86-64 | `aotriton` | 1 | 1 | 0 | 50% |\n"),
-        "{said}"
+        stdout.contains("| Linux x86-64 | `aotriton` | 1 | 1 | 0 | 50% |\n"),
+        "{stdout}"
     );
     let results = ["--plan", "plan.json", "--results", "results"];
     let notes = [
@@ -206,45 +206,45 @@ fn archives_count_in_coverage_and_notes_and_are_told_where_they_failed() {
         &results,
     ]
     .concat();
-    let said = project.run(&notes).exits(0).stdout;
+    let stdout = project.run(&notes).exits(0).stdout;
     assert!(
-        said.starts_with(
+        stdout.starts_with(
             "1 archive. Of the 2 that were planned, 1 is missing.\n\n## Install trees\n"
         ),
-        "{said}"
+        "{stdout}"
     );
     assert!(
-        said.contains(&format!("| aotriton | Linux x86-64 | `{GFX942}` |\n")),
-        "{said}"
+        stdout.contains(&format!("| aotriton | Linux x86-64 | `{GFX942}` |\n")),
+        "{stdout}"
     );
     let failed = format!(
         "| archive | job | what happened |\n|---|---|---|\n| `{GFX1151}` | `aotriton-0.13.0-rocm7.14.0-gfx-gfx1151` | failed: no space |\n"
     );
     assert!(
-        said.contains(&format!("1 of the 2 planned archives:\n\n{failed}")),
-        "{said}"
+        stdout.contains(&format!("1 of the 2 planned archives:\n\n{failed}")),
+        "{stdout}"
     );
     assert!(
-        said.contains("SHA-256 of every archive") && said.contains(&format!("  {GFX942}\n")),
-        "{said}"
+        stdout.contains("SHA-256 of every archive") && stdout.contains(&format!("  {GFX942}\n")),
+        "{stdout}"
     );
     let failures = [&["report", "failures", "--built", "dist"][..], &results].concat();
-    let said = project.run(&failures).exits(0).stdout;
+    let stdout = project.run(&failures).exits(0).stdout;
     assert!(
-        said.starts_with("1 of the 2 planned archives is missing:\n")
-            && said.contains("failed: no space"),
-        "{said}"
+        stdout.starts_with("1 of the 2 planned archives is missing:\n")
+            && stdout.contains("failed: no space"),
+        "{stdout}"
     );
     let bad = result.replace("gfx1151", "gfx942");
     let project = project.file("results/build.json", &bad).bytes(
         &format!("dist/{GFX1151}"),
         &SourceArchive::tree("another tree").bytes(),
     );
-    let said = project.run(&failures).exits(0).stdout;
+    let stdout = project.run(&failures).exits(0).stdout;
     assert!(
-        said.starts_with("1 archive is built and did not pass the test:\n")
-            && said.contains(GFX942),
-        "{said}"
+        stdout.starts_with("1 archive is built and did not pass the test:\n")
+            && stdout.contains(GFX942),
+        "{stdout}"
     );
 }
 
@@ -264,7 +264,7 @@ fn jobs_that_share_a_place_of_the_grid_count_each() {
         "{names:?}"
     );
     let project = project.bytes("release/torch-2.12.0-cp312-cp312-linux_x86_64.whl", b"");
-    let said = project
+    let outcome = project
         .run(&[
             "report",
             "missing",
@@ -275,16 +275,18 @@ fn jobs_that_share_a_place_of_the_grid_count_each() {
         ])
         .exits(1);
     assert!(
-        said.stdout
+        outcome
+            .stdout
             .contains("\ntorch * on Linux x86-64: 1 of 2 present, 1 missing\n"),
         "{}",
-        said.stdout
+        outcome.stdout
     );
     assert!(
-        said.stderr
+        outcome
+            .stderr
             .contains("9 of 10 cells are missing, in 9 wheels\n"),
         "{}",
-        said.stderr
+        outcome.stderr
     );
 }
 
@@ -294,24 +296,24 @@ fn a_workflow_keeps_archives_and_checks_no_wheels() {
         "m.yaml",
         &matrix(BY_TARGET).replace("torch-from: host\npython-from: host\n", "python-from: uv\n"),
     );
-    let said = project
+    let stdout = project
         .run(&["render", "workflow", "m.yaml"])
         .exits(0)
         .stdout;
     // `report leg` takes what the build reported, whatever its form.
     assert!(
-        said.contains("report leg --job-env ROCK_JOB --dist dist --out kept"),
-        "{said}"
+        stdout.contains("report leg --job-env ROCK_JOB --dist dist --out kept"),
+        "{stdout}"
     );
     assert!(
-        !said.contains("*.whl") && !said.contains("Check the wheels"),
-        "{said}"
+        !stdout.contains("*.whl") && !stdout.contains("Check the wheels"),
+        "{stdout}"
     );
 }
 
 #[test]
 fn what_a_recipe_leaves_and_what_it_collects_agree() {
-    let told = |more: &str| {
+    let stderr_of = |more: &str| {
         let recipe = format!(
             "recipe: 1\nname: own\ndistribution: own\n{more}\nsteps:\n  - {{stage: a, argv: [make]}}\n"
         );
@@ -324,14 +326,14 @@ fn what_a_recipe_leaves_and_what_it_collects_agree() {
             .exits(1)
             .stderr
     };
-    let wrong = told("leaves: archive\ncollect: {wheels: \"dist/*.whl\"}");
+    let wrong = stderr_of("leaves: archive\ncollect: {wheels: \"dist/*.whl\"}");
     assert!(
         wrong.contains(
             "a recipe that produces an archive must have `archive` and no `wheels` under `collect`"
         ),
         "{wrong}"
     );
-    let open = told("leaves: archive\nversion-from: build\ncollect: {archive: dist/x.tar.gz}");
+    let open = stderr_of("leaves: archive\nversion-from: build\ncollect: {archive: dist/x.tar.gz}");
     assert!(
         open.contains(
             "the name of an archive contains the version, which is unknown with `version-from: \
@@ -339,7 +341,7 @@ fn what_a_recipe_leaves_and_what_it_collects_agree() {
         ),
         "{open}"
     );
-    assert!(told("collect: {archive: dist/x.tar.gz}").contains(
+    assert!(stderr_of("collect: {archive: dist/x.tar.gz}").contains(
         "a recipe that produces wheels must have `wheels` and no `archive` under `collect`"
     ));
 }

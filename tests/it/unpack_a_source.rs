@@ -33,7 +33,7 @@ fn steps() -> &'static [Vec<String>] {
         let project = Project::new()
             .file("m.yaml", MATRIX)
             .file("mine.yaml", RECIPE);
-        let said = project
+        let stdout = project
             .run(&[
                 "render",
                 "recipe",
@@ -44,7 +44,7 @@ fn steps() -> &'static [Vec<String>] {
             ])
             .exits(0)
             .stdout;
-        let whole: serde_json::Value = serde_yaml::from_str(&said).unwrap();
+        let whole: serde_json::Value = serde_yaml::from_str(&stdout).unwrap();
         let words = |step: &serde_json::Value| {
             step["argv"]
                 .as_array()
@@ -120,16 +120,16 @@ impl Job {
 
     fn refused(&self, before: &str) -> String {
         let output = self.run(0, before);
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(1), "{said}");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
         assert_eq!(
             self.left(),
             ["src/", "src/other/", "src/other/setup.py 644 old"],
-            "{said}"
+            "{stderr}"
         );
-        assert_eq!(self.project.read("victim"), "old", "{said}");
-        assert!(!self.project.has("evil"), "{said}");
-        said.replace(self.project.root().to_str().unwrap(), "[ROOT]")
+        assert_eq!(self.project.read("victim"), "old", "{stderr}");
+        assert!(!self.project.has("evil"), "{stderr}");
+        stderr.replace(self.project.root().to_str().unwrap(), "[ROOT]")
     }
 }
 
@@ -236,7 +236,7 @@ fn source_archives_that_lead_out_of_the_job_are_refused_by_every_python() {
     let out = |kind, text: &'static str| {
         move |tar: &mut Builder| append_other(tar, kind, "mine/passwd", text)
     };
-    let mut said = Vec::new();
+    let mut output = Vec::new();
     for before in ["", WITHOUT_FILTERS] {
         let refuse = |fill: &dyn Fn(&mut Builder)| {
             Job::new(|tar| {
@@ -283,10 +283,10 @@ fn source_archives_that_lead_out_of_the_job_are_refused_by_every_python() {
                 append(tar, "mine/one/file", b"x");
             }),
         ];
-        said.push(all.concat());
+        output.push(all.concat());
     }
-    assert_eq!(said[0], said[1]);
-    insta::assert_snapshot!(said[0], @r"
+    assert_eq!(output[0], output[1]);
+    insta::assert_snapshot!(output[0], @r"
     a.tar.gz: member 'mine/out' leads out of the archive's top folder
     a.tar.gz: member 'mine/out' leads out of the archive's top folder
     a.tar.gz: member 'mine/d' leads out of the archive's top folder
@@ -331,8 +331,8 @@ fn a_chain_of_links_longer_than_paths_may_be_is_refused() {
             );
             append(tar, "mine/out", b"x");
         });
-        let said = job.refused(before);
-        assert!(said.contains("File name too long"), "{said}");
+        let output = job.refused(before);
+        assert!(output.contains("File name too long"), "{output}");
     }
 }
 
@@ -344,7 +344,7 @@ fn a_build_ends_at_a_source_archive_that_leads_out_of_it() {
         append(tar, "mine/out", b"x");
     });
     std::fs::create_dir(job.project.path("tree")).unwrap();
-    let said = job
+    let stderr = job
         .project
         .run(&[
             "build",
@@ -357,8 +357,8 @@ fn a_build_ends_at_a_source_archive_that_leads_out_of_it() {
         .exits(4)
         .stderr;
     assert!(
-        said.contains("member 'mine/out' leads out of the archive's top folder"),
-        "{said}"
+        stderr.contains("member 'mine/out' leads out of the archive's top folder"),
+        "{stderr}"
     );
     assert_eq!(job.project.read("victim"), "old");
 }
@@ -377,14 +377,14 @@ fn edits_do_not_follow_links_of_sources_out_of_the_job() {
     let kept = job.project.path("out/file");
     std::fs::create_dir_all(kept.parent().unwrap()).unwrap();
     std::fs::write(&kept, "kept").unwrap();
-    let mut said = String::new();
+    let mut messages = String::new();
     for step in 2..5 {
         let output = job.run(step, "");
         assert_eq!(output.status.code(), Some(1));
-        said += &String::from_utf8(output.stderr).unwrap();
+        messages += &String::from_utf8(output.stderr).unwrap();
     }
     assert!(job.project.read("victim") == "old" && kept.exists() && !job.project.has("file"));
-    insta::assert_snapshot!(said.replace(job.project.root().canonicalize().unwrap().to_str().unwrap(), "[ROOT]"), @r"
+    insta::assert_snapshot!(messages.replace(job.project.root().canonicalize().unwrap().to_str().unwrap(), "[ROOT]"), @r"
     src/mine/setup.py: a link leads to [ROOT]/victim, out of the job's folder; the sources are not edited there
     src/mine/made/file: a link leads to [ROOT]/file, out of the job's folder; the sources are not written there
     src/mine/gone/file: a link leads to [ROOT]/out/file, out of the job's folder; nothing is removed there
@@ -402,11 +402,11 @@ fn edits_use_the_path_that_was_checked() {
         std::fs::write(job.project.path(name), "old").unwrap();
     }
     let with = |path: &str| format!("import sys\nsys.argv[1] = {path:?}\n");
-    let mut said = String::new();
+    let mut text = String::new();
     for step in 2..5 {
         let output = job.run(step, &with("src/link/../file"));
         assert_eq!(output.status.code(), Some(1), "{output:?}");
-        said += &String::from_utf8(output.stderr).unwrap();
+        text += &String::from_utf8(output.stderr).unwrap();
     }
     assert_eq!(
         [
@@ -415,7 +415,7 @@ fn edits_use_the_path_that_was_checked() {
         ],
         ["old", "old"]
     );
-    insta::assert_snapshot!(said.replace(job.project.root().canonicalize().unwrap().to_str().unwrap(), "[ROOT]"), @r"
+    insta::assert_snapshot!(text.replace(job.project.root().canonicalize().unwrap().to_str().unwrap(), "[ROOT]"), @r"
     src/link/../file: a link leads to [ROOT]/out/file, out of the job's folder; the sources are not edited there
     src/link/../file: a link leads to [ROOT]/out/file, out of the job's folder; the sources are not written there
     src/link/../file: a link leads to [ROOT]/out/file, out of the job's folder; nothing is removed there
@@ -448,7 +448,7 @@ fn comment(length: usize) -> Vec<u8> {
 /// tarfile reads such headers whole, whatever size they claim, and recurses for each.
 #[test]
 fn large_headers_of_source_archives_are_refused() {
-    let said = |fill: &dyn Fn(&mut Builder)| {
+    let output_of = |fill: &dyn Fn(&mut Builder)| {
         let job = Job::new(|tar| {
             append(tar, "mine/setup.py", b"old");
             fill(tar);
@@ -459,50 +459,50 @@ fn large_headers_of_source_archives_are_refused() {
             output.status.success(),
             job.project.has("job/src/mine/last")
         );
-        let said = if output.status.success() {
+        let text = if output.status.success() {
             "unpacked\n".into()
         } else {
             String::from_utf8(output.stderr).unwrap()
         };
-        let short = said.replace(
+        let short = text.replace(
             job.project.root().canonicalize().unwrap().to_str().unwrap(),
             "[ROOT]",
         );
         short.replace(&"n".repeat(8), "")
     };
     let all = [
-        said(&|tar| raw(tar, b'x', &comment(64 << 10))),
-        said(&|tar| raw(tar, b'x', &comment((64 << 10) + 1))),
-        said(&|tar| raw(tar, b'X', &comment((64 << 10) + 1))),
-        said(&|tar| raw(tar, b'g', &comment(64 << 10))),
-        said(&|tar| raw(tar, b'g', &comment((64 << 10) + 1))),
-        said(&|tar| raw(tar, b'g', b"10 path=a\n")),
+        output_of(&|tar| raw(tar, b'x', &comment(64 << 10))),
+        output_of(&|tar| raw(tar, b'x', &comment((64 << 10) + 1))),
+        output_of(&|tar| raw(tar, b'X', &comment((64 << 10) + 1))),
+        output_of(&|tar| raw(tar, b'g', &comment(64 << 10))),
+        output_of(&|tar| raw(tar, b'g', &comment((64 << 10) + 1))),
+        output_of(&|tar| raw(tar, b'g', b"10 path=a\n")),
         // The limit of the system is shorter by the folder's path.
-        said(&|tar| raw(tar, b'L', &[b'n'; 4096])),
-        said(&|tar| raw(tar, b'L', &[b'n'; 4097])),
-        said(&|tar| raw(tar, b'L', &[b'n'; 4098])),
-        said(&|tar| raw(tar, b'K', &[b'n'; 4098])),
-        said(&|tar| {
+        output_of(&|tar| raw(tar, b'L', &[b'n'; 4096])),
+        output_of(&|tar| raw(tar, b'L', &[b'n'; 4097])),
+        output_of(&|tar| raw(tar, b'L', &[b'n'; 4098])),
+        output_of(&|tar| raw(tar, b'K', &[b'n'; 4098])),
+        output_of(&|tar| {
             raw(
                 tar,
                 b'x',
                 format!("5007 path={}\n", "n".repeat(4996)).as_bytes(),
             );
         }),
-        said(&|tar| (0..100).for_each(|_| raw(tar, b'g', b""))),
-        said(&|tar| (0..101).for_each(|_| raw(tar, b'g', b""))),
-        said(&|tar| (0..1000).for_each(|_| raw(tar, b'x', b""))),
-        said(&|tar| raw(tar, b'x', b"22 GNU.sparse.major=1\n22 GNU.sparse.minor=0\n")),
-        said(&|tar| raw(tar, b'S', b"")),
-        said(&|tar| raw(tar, b'x', b"11 size=-9\n")),
-        said(&|tar| tar.get_mut().extend([7; 512])),
-        said(&|tar| {
+        output_of(&|tar| (0..100).for_each(|_| raw(tar, b'g', b""))),
+        output_of(&|tar| (0..101).for_each(|_| raw(tar, b'g', b""))),
+        output_of(&|tar| (0..1000).for_each(|_| raw(tar, b'x', b""))),
+        output_of(&|tar| raw(tar, b'x', b"22 GNU.sparse.major=1\n22 GNU.sparse.minor=0\n")),
+        output_of(&|tar| raw(tar, b'S', b"")),
+        output_of(&|tar| raw(tar, b'x', b"11 size=-9\n")),
+        output_of(&|tar| tar.get_mut().extend([7; 512])),
+        output_of(&|tar| {
             for kind in [b'L', b'K'] {
                 raw(tar, kind, b"mine/last\0");
             }
         }),
-        said(&|tar| (0..2).for_each(|_| raw(tar, b'L', b"mine/long\0"))),
-        said(&|tar| (0..2).for_each(|_| raw(tar, b'K', b"mine/long\0"))),
+        output_of(&|tar| (0..2).for_each(|_| raw(tar, b'L', b"mine/long\0"))),
+        output_of(&|tar| (0..2).for_each(|_| raw(tar, b'K', b"mine/long\0"))),
     ];
     insta::assert_snapshot!(all.concat(), @"
     unpacked
@@ -579,15 +579,15 @@ fn members_and_names_of_source_archives_are_limited() {
 fn a_python_without_the_overridden_methods_is_refused() {
     let job = Job::new(|tar| append(tar, "mine/setup.py", b"new"));
     let before = "import tarfile\ndel tarfile.TarInfo._proc_member\n";
-    let said = job.refused(before);
-    let version = said
+    let output = job.refused(before);
+    let version = output
         .split("Python ")
         .nth(1)
         .and_then(|rest| rest.split(' ').next())
         .unwrap()
         .to_owned();
-    assert!(version.starts_with("3."), "{said}");
-    insta::assert_snapshot!(said.replace(&version, "3.x"), @"tarfile of Python 3.x has no TarInfo._proc_member, which limits what it reads; use another Python");
+    assert!(version.starts_with("3."), "{output}");
+    insta::assert_snapshot!(output.replace(&version, "3.x"), @"tarfile of Python 3.x has no TarInfo._proc_member, which limits what it reads; use another Python");
 }
 
 /// Steps before it may have left links in the job's folder.
@@ -637,18 +637,18 @@ fn sources_are_not_unpacked_or_copied_through_links_of_the_job() {
     );
     std::fs::remove_dir_all(folder.join("src")).unwrap();
     symlink("../out", "src");
-    let mut said = String::new();
+    let mut messages = String::new();
     for step in [0, 1] {
         let output = job.run(step, "");
         assert_eq!(output.status.code(), Some(1));
-        said += &String::from_utf8(output.stderr).unwrap();
+        messages += &String::from_utf8(output.stderr).unwrap();
     }
     assert_eq!(
         job.project.read("out/mine/setup.py") + &job.project.read("out/own/file"),
         "keptkept"
     );
     assert!(!job.project.has("out/mine.unpacking"));
-    insta::assert_snapshot!(said.replace(job.project.root().canonicalize().unwrap().to_str().unwrap(), "[ROOT]"), @r"
+    insta::assert_snapshot!(messages.replace(job.project.root().canonicalize().unwrap().to_str().unwrap(), "[ROOT]"), @r"
     src/mine: a link leads to [ROOT]/out/mine, out of the job's folder; nothing is unpacked there
     src/own: a link leads to [ROOT]/out/own, out of the job's folder; nothing is copied there
     ");

@@ -34,8 +34,8 @@ fn without_a_gpu_the_targets_are_those_of_gfx_fallback() {
         return;
     }
     let lines = format!("{AXES}gfx: [host]\ngfx-fallback: [gfx90a, gfx942, gfx1030, gfx1100]\n");
-    let said = project(&lines).run(&["plan"]).exits(0);
-    insta::assert_snapshot!(said.stderr, @r"
+    let outcome = project(&lines).run(&["plan"]).exits(0);
+    insta::assert_snapshot!(outcome.stderr, @r"
     warning[P027 host-without-gpu]: `gfx: [host]` selects this machine's GPUs, and it has none
      --> matrices/own.yaml:8:6
       |
@@ -44,7 +44,7 @@ fn without_a_gpu_the_targets_are_those_of_gfx_fallback() {
       |
       = note: `gfx-fallback` is used: gfx90a, gfx942, gfx1030, gfx1100
     ");
-    insta::assert_snapshot!(said.stdout, @r"
+    insta::assert_snapshot!(outcome.stdout, @r"
     matrices/own.yaml: 1 cell, 1 job, 0 excluded
       own-1.0+rocm62-cp311-cp311-linux_x86_64.whl  gfx90a gfx942 gfx1030 gfx1100
     note: source `extension` is copied from `.` without .git, .rock, build, dist, *.egg-info, __pycache__, matrices, releases, virtual environments and files that git ignores
@@ -57,10 +57,10 @@ fn without_a_gpu_and_a_fallback_gfx_of_this_machine_is_an_error() {
         let _ = writeln!(std::io::stderr(), "skipped: this machine has a GPU of AMD");
         return;
     }
-    let said = project(&format!("{AXES}gfx: [host]\n"))
+    let text = project(&format!("{AXES}gfx: [host]\n"))
         .run(&["plan"])
         .exits(1);
-    insta::assert_snapshot!(said.stderr, @r"
+    insta::assert_snapshot!(text.stderr, @r"
     error[P027 host-without-gpu]: `gfx: [host]` selects this machine's GPUs, and it has none
      --> matrices/own.yaml:8:6
       |
@@ -73,10 +73,10 @@ fn without_a_gpu_and_a_fallback_gfx_of_this_machine_is_an_error() {
 
 #[test]
 fn a_fallback_for_named_targets_is_an_error() {
-    let said = project(&format!("{AXES}gfx: [gfx942]\ngfx-fallback: [gfx90a]\n"))
+    let text = project(&format!("{AXES}gfx: [gfx942]\ngfx-fallback: [gfx90a]\n"))
         .run(&["check"])
         .exits(1);
-    insta::assert_snapshot!(said.stderr, @r"
+    insta::assert_snapshot!(text.stderr, @r"
     error[M037 bad-gfx]: `gfx-fallback` has no effect without `gfx: [host]`
      --> matrices/own.yaml:9:16
       |
@@ -108,8 +108,8 @@ fn rocm_of_this_machine_is_the_one_of_hipconfig() {
         project.env("PATH", &folder)
     };
     let project = path(project, "bin");
-    let said = project.run(&["plan"]).exits(0);
-    insta::assert_snapshot!(said.stdout, @r"
+    let outcome = project.run(&["plan"]).exits(0);
+    insta::assert_snapshot!(outcome.stdout, @r"
     matrices/own.yaml: 1 cell, 1 job, 0 excluded
       own-1.0+rocm52-cp311-cp311-linux_x86_64.whl  gfx90a
     note: source `extension` is copied from `.` without .git, .rock, build, dist, *.egg-info, __pycache__, matrices, releases, virtual environments and files that git ignores
@@ -130,15 +130,15 @@ fn rocm_of_this_machine_is_the_one_of_hipconfig() {
         Wheel::named(wheel).bytes(),
     )
     .unwrap();
-    let said = project.command(&pick).output().unwrap();
-    let said = String::from_utf8(said.stderr).unwrap();
+    let outcome = project.command(&pick).output().unwrap();
+    let errors = String::from_utf8(outcome.stderr).unwrap();
     assert!(
-        said.contains("ROCm 5.2, gfx1100 and gfx90a and gfx942"),
-        "{said}"
+        errors.contains("ROCm 5.2, gfx1100 and gfx90a and gfx942"),
+        "{errors}"
     );
     // The workflow would ask a runner of GitHub.
-    let said = project.run(&["render", "workflow"]).exits(0);
-    insta::assert_snapshot!(said.stderr, @r#"
+    let outcome = project.run(&["render", "workflow"]).exits(0);
+    insta::assert_snapshot!(outcome.stderr, @r#"
     warning[P094 host-value-in-workflow]: `rocm: [host]` fails in the workflow: the runner that makes its plan does not have ROCm
      --> matrices/own.yaml:7:47
       |
@@ -148,8 +148,8 @@ fn rocm_of_this_machine_is_the_one_of_hipconfig() {
     help: write the version
     "#);
     let project = path(project, "empty");
-    let said = project.run(&["check"]).exits(1);
-    insta::assert_snapshot!(said.stderr, @r#"
+    let outcome = project.run(&["check"]).exits(1);
+    insta::assert_snapshot!(outcome.stderr, @r#"
     error[P093 host-without-rocm]: `rocm: [host]` needs one ROCm installation on this machine, but there is none, or several
      --> matrices/own.yaml:7:47
       |

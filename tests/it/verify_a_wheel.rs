@@ -16,12 +16,12 @@ fn sound() -> Wheel {
 
 /// What is said of a wheel with one thing wrong.
 #[track_caller]
-fn said(wheel: &Wheel) -> String {
-    said_of(wheel.name(), &wheel.bytes())
+fn errors_of(wheel: &Wheel) -> String {
+    errors_of_bytes(wheel.name(), &wheel.bytes())
 }
 
 #[track_caller]
-fn said_of(name: &str, bytes: &[u8]) -> String {
+fn errors_of_bytes(name: &str, bytes: &[u8]) -> String {
     let run = Project::new()
         .bytes(name, bytes)
         .run(&["wheel", "verify", name])
@@ -57,14 +57,14 @@ fn a_sound_wheel_is_ok_and_says_so() {
 
 #[test]
 fn five_broken_wheels_have_five_messages() {
-    let name = said(&sound().edit("METADATA", |text| {
+    let name = errors_of(&sound().edit("METADATA", |text| {
         text.replace("flash-attn", "flash-attn-3")
     }));
-    let label = said(&sound().edit("METADATA", |text| {
+    let label = errors_of(&sound().edit("METADATA", |text| {
         text.replace("Version: 2.8.3+rocm62torch2.5", "Version: 2.8.3")
     }));
-    let torch = said(&Wheel::named(NAME).requires("torch==2.6.0"));
-    let tag = said(&sound().edit("WHEEL", |text| {
+    let torch = errors_of(&Wheel::named(NAME).requires("torch==2.6.0"));
+    let tag = errors_of(&sound().edit("WHEEL", |text| {
         text.replace("linux_x86_64", "manylinux_2_28_x86_64")
     }));
     let says_true = sound().edit("WHEEL", |text| {
@@ -114,14 +114,14 @@ fn torch_may_be_unpinned_absent_or_pinned_as_the_label_says() {
         "torch @ https://example.invalid/torch.whl",
     ] {
         codes(
-            &said(&Wheel::named(NAME).requires(requirement)),
+            &errors_of(&Wheel::named(NAME).requires(requirement)),
             &["W052 torch-requirement"],
         );
     }
 }
 
 #[test]
-fn every_fault_of_a_wheel_is_told_in_one_run() {
+fn every_fault_of_a_wheel_is_reported_in_one_run() {
     let wheel = Wheel::named(NAME)
         .requires("torch==2.6.0")
         .edit("METADATA", |text| {
@@ -135,7 +135,7 @@ fn every_fault_of_a_wheel_is_told_in_one_run() {
             text.replace("flash_attn/__init__.py,", "gone.py,")
         });
     codes(
-        &said(&wheel),
+        &errors_of(&wheel),
         &[
             "W052 torch-requirement",
             "W055 bad-wheel-header",
@@ -153,11 +153,11 @@ fn repair_writes_hashes_into_a_weak_record() {
     let weak = Wheel::named("pure-1.0-py3-none-any.whl")
         .edit("RECORD", |text| text.replacen("sha256=", "md5=", 1));
     let project = Project::new().bytes("pure-1.0-py3-none-any.whl", &weak.bytes());
-    let said = project
+    let stderr = project
         .run(&["wheel", "verify", "pure-1.0-py3-none-any.whl"])
         .exits(1)
         .stderr;
-    assert!(said.contains("error[W024 weak-record-hash]"), "{said}");
+    assert!(stderr.contains("error[W024 weak-record-hash]"), "{stderr}");
     project
         .run(&["wheel", "repair", "pure-1.0-py3-none-any.whl", "-w", "out"])
         .exits(0);
@@ -182,7 +182,7 @@ fn repair_writes_hashes_into_a_weak_record() {
 #[test]
 fn record_is_held_against_the_bytes() {
     let check = |edit: fn(String) -> String, expect: &[&str]| {
-        codes(&said(&sound().edit("RECORD", edit)), expect);
+        codes(&errors_of(&sound().edit("RECORD", edit)), expect);
     };
     check(
         |text| text.replacen("sha256=", "sha256=A", 1),
@@ -228,14 +228,14 @@ fn stronger_hashes_and_two_spaces_and_crlf_are_fine() {
 }
 
 #[test]
-fn two_dist_info_folders_none_or_a_misnamed_one_are_told() {
+fn two_dist_info_folders_none_or_a_misnamed_one_are_reported() {
     codes(
-        &said(&sound().file("other-1.dist-info/METADATA", "")),
+        &errors_of(&sound().file("other-1.dist-info/METADATA", "")),
         &["W014 dist-info-folder"],
     );
     let other = NAME.replace("flash_attn-", "flash_attn_3-");
     codes(
-        &said_of(&other, &sound().bytes()),
+        &errors_of_bytes(&other, &sound().bytes()),
         &["W014 dist-info-folder", "W050 name-mismatch"],
     );
     let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
@@ -243,7 +243,7 @@ fn two_dist_info_folders_none_or_a_misnamed_one_are_told() {
         .start_file("a.py", zip::write::SimpleFileOptions::default())
         .unwrap();
     let bytes = writer.finish().unwrap().into_inner();
-    codes(&said_of(NAME, &bytes), &["W014 dist-info-folder"]);
+    codes(&errors_of_bytes(NAME, &bytes), &["W014 dist-info-folder"]);
 }
 
 #[test]
@@ -261,7 +261,10 @@ fn a_folder_that_ends_twice_in_dist_info_is_misnamed() {
             }
         }
     });
-    codes(&said_of(NAME, &archive.bytes()), &["W014 dist-info-folder"]);
+    codes(
+        &errors_of_bytes(NAME, &archive.bytes()),
+        &["W014 dist-info-folder"],
+    );
 }
 
 #[test]
@@ -274,14 +277,14 @@ fn each_missing_file_of_dist_info_is_named() {
         )
         .unwrap();
     let bytes = writer.finish().unwrap().into_inner();
-    let told = said_of("x-1-py3-none-any.whl", &bytes);
+    let output = errors_of_bytes("x-1-py3-none-any.whl", &bytes);
     codes(
-        &told,
+        &output,
         &["W015 missing-dist-info-file", "W015 missing-dist-info-file"],
     );
     assert!(
-        told.contains("`x-1.dist-info/WHEEL` is missing")
-            && told.contains("`x-1.dist-info/RECORD` is missing")
+        output.contains("`x-1.dist-info/WHEEL` is missing")
+            && output.contains("`x-1.dist-info/RECORD` is missing")
     );
 }
 
@@ -333,7 +336,7 @@ fn json_gives_one_line_a_wheel() {
 #[test]
 fn every_kind_of_hostile_container_is_refused_with_its_code() {
     let bytes = sound().bytes();
-    let check = |wrong: &[u8], code: &str| codes(&said_of(NAME, wrong), &[code]);
+    let check = |wrong: &[u8], code: &str| codes(&errors_of_bytes(NAME, wrong), &[code]);
     check(b"", "W001 not-a-zip");
     check(&bytes[..bytes.len() - 1], "W001 not-a-zip");
     check(&patched(&bytes, END, 16, &[1]), "W002 damaged-zip");
@@ -413,7 +416,7 @@ fn a_zip64_field_with_extra_data_is_reported() {
     long.extend([1, 0, 8, 0, 9, 0, 0, 0, 0, 0, 0, 0]);
     long.extend(patched(&bytes[end..], END, 12, &[62]));
     codes(
-        &said_of("a-1-py3-none-any.whl", &long),
+        &errors_of_bytes("a-1-py3-none-any.whl", &long),
         &["W014 dist-info-folder", "W013 inexact-zip64-field"],
     );
 }
@@ -421,8 +424,8 @@ fn a_zip64_field_with_extra_data_is_reported() {
 #[test]
 fn a_metadata_of_a_gigabyte_is_not_read() {
     let wheel = sound().edit("METADATA", |text| text + &"x".repeat(17 << 20));
-    let told = said(&wheel);
-    codes(&told, &["W017 member-too-large"]);
+    let output = errors_of(&wheel);
+    codes(&output, &["W017 member-too-large"]);
 }
 
 #[test]
@@ -437,13 +440,16 @@ fn ten_thousand_findings_of_one_kind_are_counted_not_listed() {
             .map(|l| format!("{l}\n"))
             .collect()
     });
-    let told = said(&wheel);
-    assert_eq!(told.matches("error[W020").count(), 51);
-    assert!(told.contains("150 more findings of this kind"), "{told}");
+    let output = errors_of(&wheel);
+    assert_eq!(output.matches("error[W020").count(), 51);
+    assert!(
+        output.contains("150 more findings of this kind"),
+        "{output}"
+    );
 }
 
 #[test]
-fn what_verify_says_of_metadata_is_said_before_a_label_a_tag_and_an_index_too() {
+fn findings_about_metadata_are_reported_before_a_label_a_tag_and_an_index_too() {
     for wheel in [
         sound().header("Version: 9"),
         sound().header("Author: Jos\u{e9}").in_latin_1(),
@@ -455,10 +461,10 @@ fn what_verify_says_of_metadata_is_said_before_a_label_a_tag_and_an_index_too() 
             &["wheel", "retag", &file, "--platform-tag", "linux_x86_64"],
             &["index", "build", "dist"],
         ] {
-            let said = project.run(command).exits(1).stderr;
+            let stderr = project.run(command).exits(1).stderr;
             assert!(
-                said.starts_with("error[W055 bad-wheel-header]"),
-                "{command:?}: {said}"
+                stderr.starts_with("error[W055 bad-wheel-header]"),
+                "{command:?}: {stderr}"
             );
         }
         assert_eq!(project.files(), [file]);
@@ -466,17 +472,17 @@ fn what_verify_says_of_metadata_is_said_before_a_label_a_tag_and_an_index_too() 
 }
 
 #[test]
-fn a_header_that_stands_twice_or_text_of_another_encoding_is_told() {
+fn a_header_given_twice_or_text_of_another_encoding_is_reported() {
     let twice = sound().header("Version: 9").header("Name: other");
-    let told = said(&twice);
-    codes(&told, &["W055 bad-wheel-header", "W055 bad-wheel-header"]);
+    let output = errors_of(&twice);
+    codes(&output, &["W055 bad-wheel-header", "W055 bad-wheel-header"]);
     assert!(
-        told.contains("`Version` occurs twice, `2.8.3+rocm62torch2.5` and `9`"),
-        "{told}"
+        output.contains("`Version` occurs twice, `2.8.3+rocm62torch2.5` and `9`"),
+        "{output}"
     );
-    let told = said(&sound().header("Author: Jos\u{e9}").in_latin_1());
-    codes(&told, &["W055 bad-wheel-header"]);
-    assert!(told.contains("the text is not UTF-8"), "{told}");
+    let output = errors_of(&sound().header("Author: Jos\u{e9}").in_latin_1());
+    codes(&output, &["W055 bad-wheel-header"]);
+    assert!(output.contains("the text is not UTF-8"), "{output}");
 }
 
 /// Tools must fail for a greater major version (core metadata specification, "Metadata-Version").
@@ -488,7 +494,7 @@ fn metadata_of_an_unknown_major_version_is_refused() {
             text.replacen("Metadata-Version: 2.1\n", &line, 1)
         })
     };
-    insta::assert_snapshot!(["3.0", "2", "two.one"].map(|version| said(&of(version))).concat(), @r"
+    insta::assert_snapshot!(["3.0", "2", "two.one"].map(|version| errors_of(&of(version))).concat(), @r"
     error[W055 bad-wheel-header]: `Metadata-Version: 3.0` is not 1.x or 2.x
     --> flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl: flash_attn-2.8.3+rocm62torch2.5.dist-info/METADATA
 
@@ -529,7 +535,7 @@ fn files_that_are_installed_at_one_path_are_refused() {
         with(&["DATA/platlib/flash_attn_2_cuda.so/a.py"]),
         with(&["flash_attn/__init__.py", "DATA/purelib/flash_attn"]),
     ];
-    insta::assert_snapshot!(refused.map(|wheel| said(&wheel)).concat(), @r"
+    insta::assert_snapshot!(refused.map(|wheel| errors_of(&wheel)).concat(), @r"
     error[W112 bad-data-folder]: `flash_attn_2_cuda.so` is installed at the same path
     --> flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl: flash_attn-2.8.3+rocm62torch2.5.data/purelib/flash_attn_2_cuda.so
 
@@ -569,17 +575,17 @@ fn files_that_are_installed_at_one_path_are_refused() {
 fn a_library_that_no_loader_reads_fails_and_data_that_begins_like_one_is_a_remark() {
     let library = Library::extension("_demo").build();
     codes(
-        &said(&sound().executable("flash_attn/m.so", &library[..1000])),
+        &errors_of(&sound().executable("flash_attn/m.so", &library[..1000])),
         &["E001 damaged-elf"],
     );
     codes(
-        &said(&sound().executable("flash_attn/m.so", b"\x7fELF".repeat(9))),
+        &errors_of(&sound().executable("flash_attn/m.so", b"\x7fELF".repeat(9))),
         &["E001 damaged-elf"],
     );
     let data = sound().file("flash_attn/m.bin", &library[..1000]);
-    let told = Project::new()
+    let outcome = Project::new()
         .bytes(NAME, &data.bytes())
         .run(&["wheel", "verify", NAME])
         .exits(0);
-    assert!(told.stdout.starts_with("ok "), "{}", told.stdout);
+    assert!(outcome.stdout.starts_with("ok "), "{}", outcome.stdout);
 }

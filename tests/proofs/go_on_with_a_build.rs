@@ -37,7 +37,7 @@ fn fragile() -> Toy {
 /// Steps that end the builder, each before its work and after it: every run begins with the
 /// stage that was cut.
 #[test]
-fn a_killed_build_goes_on_at_its_stage_and_a_changed_input_at_the_first_that_takes_it() {
+fn a_killed_build_continues_at_its_stage_and_a_changed_input_at_the_first_that_takes_it() {
     let toy = fragile();
     for (stage, number) in [
         ("fetch", 1),
@@ -85,10 +85,10 @@ fn a_killed_build_goes_on_at_its_stage_and_a_changed_input_at_the_first_that_tak
 #[test]
 fn a_build_that_is_killed_in_every_stage_leaves_the_same_wheels() {
     let family = Family::new();
-    let house = family.path("house").display().to_string();
+    let wheelhouse = family.path("wheelhouse").display().to_string();
     let vars = |python: &str| {
         format!(
-            "rocm-find-links: {house}, python: {}",
+            "rocm-find-links: {wheelhouse}, python: {}",
             family.path(python).display()
         )
     };

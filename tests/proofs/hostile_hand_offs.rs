@@ -245,21 +245,21 @@ fn numbers_of_a_plan_must_fit_each_other() {
 }
 
 #[test]
-fn a_field_that_is_refused_is_shown_where_it_stands() {
+fn a_field_that_is_refused_is_shown_at_its_place() {
     let (_, plan) = planned();
     let line = set(&plan, "/jobs/1/image", "--privileged".into());
     let text =
         line.replacen("\"jobs\":[", "\"jobs\":[\n", 1)
             .replacen("},{\"id\"", "},\n{\"id\"", 1);
     let project = Project::new().file("p.json", &text);
-    let said = project.run(&["render", "docker", "p.json"]).exits(1).stderr;
-    let first = said.lines().next().unwrap();
+    let stderr = project.run(&["render", "docker", "p.json"]).exits(1).stderr;
+    let first = stderr.lines().next().unwrap();
     assert_eq!(
         first,
         "error[P018 bad-plan-file]: `p.json` is not a valid plan: `jobs[1].image` is \
          `--privileged`, not an image name"
     );
-    let place = said.lines().nth(1).unwrap();
+    let place = stderr.lines().nth(1).unwrap();
     assert!(place.starts_with(" --> p.json:3:"), "{place}");
     let column: usize = place.rsplit(':').next().unwrap().parse().unwrap();
     assert!(
@@ -275,13 +275,16 @@ fn a_plan_with_many_bad_fields_is_refused_with_the_first_of_them() {
         plan["matrices"][0]["vars"][format!("a b {number}")] = "x".into();
     }
     let project = Project::new().file("p.json", &plan.to_string());
-    let said = project.run(&["render", "docker", "p.json"]).exits(1).stderr;
+    let stderr = project.run(&["render", "docker", "p.json"]).exits(1).stderr;
     assert_eq!(
-        said.matches("error[P018 bad-plan-file]").count(),
+        stderr.matches("error[P018 bad-plan-file]").count(),
         17,
-        "{said}"
+        "{stderr}"
     );
-    assert!(said.contains("more than 16 fields are invalid"), "{said}");
+    assert!(
+        stderr.contains("more than 16 fields are invalid"),
+        "{stderr}"
+    );
 }
 
 #[test]
@@ -504,15 +507,15 @@ fn a_file_past_the_limit_of_its_format_is_refused_before_it_is_read() {
         );
         file.set_len(limit).unwrap();
         let done = project.command(command).output().unwrap();
-        let said = String::from_utf8([done.stdout, done.stderr].concat()).unwrap();
+        let output = String::from_utf8([done.stdout, done.stderr].concat()).unwrap();
         assert!(
-            said.starts_with(answer) && !said.contains("larger than"),
-            "{name}: {said}"
+            output.starts_with(answer) && !output.contains("larger than"),
+            "{name}: {output}"
         );
         assert_eq!(
             done.status.code(),
             Some(i32::from(answer.starts_with("error"))),
-            "{name}: {said}"
+            "{name}: {output}"
         );
     }
 }

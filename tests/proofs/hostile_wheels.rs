@@ -158,16 +158,16 @@ fn members_that_share_their_data_are_refused() {
 
 /// A wheel whose METADATA and module unpack to more than the headers say, or to less.
 #[test]
-fn sizes_that_lie_are_told_and_make_no_room() {
+fn sizes_that_lie_are_reported_and_make_no_room() {
     let bytes = sound().file("demo/data.bin", vec![0; 3_000_000]).bytes();
     let number = headers(&bytes, CENTRAL)
         .into_iter()
         .position(|at| bytes[at + 46..].starts_with(b"demo/data.bin"))
         .unwrap();
-    for said in [100, 3_000_001, 0xffff_fffe] {
+    for text in [100, 3_000_001, 0xffff_fffe] {
         let mut lying = bytes.clone();
-        put(&mut lying, headers(&bytes, LOCAL)[number] + 22, said);
-        put(&mut lying, headers(&bytes, CENTRAL)[number] + 24, said);
+        put(&mut lying, headers(&bytes, LOCAL)[number] + 22, text);
+        put(&mut lying, headers(&bytes, CENTRAL)[number] + 24, text);
         // These read every member; of the others' members none lies.
         let readers: Vec<Vec<&str>> = commands()[1..5]
             .iter()
@@ -181,21 +181,21 @@ fn sizes_that_lie_are_told_and_make_no_room() {
         .executable("demo/_demo.so", with_noise(RawElf::default().build()))
         .bytes();
     let (local, central) = (headers(&bytes, LOCAL)[1], headers(&bytes, CENTRAL)[1]);
-    for said in [100, 0x00ff_ffff, 0xffff_fffe] {
+    for text in [100, 0x00ff_ffff, 0xffff_fffe] {
         let mut lying = bytes.clone();
-        put(&mut lying, local + 22, said);
-        put(&mut lying, central + 24, said);
+        put(&mut lying, local + 22, text);
+        put(&mut lying, central + 24, text);
         let project = Project::new().bytes(NAME, &lying);
         for command in &commands()[..5] {
             // `show` and `gfx` read only as far as there is something to judge.
             let reads_all = !["show", "gfx"].contains(&command[1]);
-            let told = bounded(&project, BOUNDS, command, i32::from(reads_all)).stderr;
+            let stderr = bounded(&project, BOUNDS, command, i32::from(reads_all)).stderr;
             if !reads_all {
                 continue;
             }
             assert!(
-                ["W012 ", "E001 "].iter().any(|one| told.contains(one)),
-                "{said} {command:?}: {told}"
+                ["W012 ", "E001 "].iter().any(|one| stderr.contains(one)),
+                "{text} {command:?}: {stderr}"
             );
         }
         assert_eq!(project.files(), [NAME]);
@@ -242,8 +242,8 @@ fn sizes_that_no_data_of_an_archive_has_are_refused() {
 fn a_library_that_claims_gigabytes_makes_no_room_for_them() {
     let large = 3 << 30;
     let elf = RawElf {
-        said_loaded: Some(large),
-        said_strings: Some(large - 4096),
+        claimed_loaded: Some(large),
+        claimed_strings: Some(large - 4096),
         ..RawElf::default()
     };
     let mut bytes = Wheel::named(NAME)
@@ -331,10 +331,10 @@ fn text_files_of_dist_info_with_too_many_lines_are_refused() {
         let bytes = sound().edit(file, move |_| line.repeat(count)).bytes();
         let project = Project::new().bytes(NAME, &bytes);
         for command in [&commands()[0], &commands()[3]] {
-            let said = bounded(&project, bounds, command, 1).stderr;
+            let stderr = bounded(&project, bounds, command, 1).stderr;
             assert!(
-                said.starts_with(&format!("error[{code} ")),
-                "{command:?}: {said}"
+                stderr.starts_with(&format!("error[{code} ")),
+                "{command:?}: {stderr}"
             );
         }
     }
@@ -357,10 +357,10 @@ fn requirements_of_100000_parentheses_are_refused() {
     for requirement in markers.iter().chain(&heads) {
         let project = Project::new().bytes(NAME, &sound().requires(requirement).bytes());
         for command in [&commands()[1], &commands()[3]] {
-            let said = bounded(&project, BOUNDS, command, 1).stderr;
+            let stderr = bounded(&project, BOUNDS, command, 1).stderr;
             assert!(
-                said.starts_with("error[W113 bad-requirement]"),
-                "{command:?}: {said:.200}"
+                stderr.starts_with("error[W113 bad-requirement]"),
+                "{command:?}: {stderr:.200}"
             );
         }
     }
@@ -412,7 +412,7 @@ fn seventy_thousand_members_are_no_matter() {
 
 /// What `show` says of a wheel with this library, which must not take long.
 #[track_caller]
-fn told_of(elf: &RawElf) -> String {
+fn stderr_for(elf: &RawElf) -> String {
     let bytes = Wheel::named(NAME)
         .executable("demo/_demo.so", elf.build())
         .bytes();
@@ -428,10 +428,10 @@ fn told_of(elf: &RawElf) -> String {
 
 #[track_caller]
 fn damaged(elf: &RawElf, reason: &str) {
-    let told = told_of(elf);
+    let output = stderr_for(elf);
     assert!(
-        told.contains("[E001 damaged-elf]") && told.contains(reason),
-        "{told}"
+        output.contains("[E001 damaged-elf]") && output.contains(reason),
+        "{output}"
     );
 }
 
@@ -509,10 +509,10 @@ fn symbol_versions_that_overlap_or_lead_away_are_damage() {
     // Each entry has 65,535 versions, which are the entries that follow, each one byte after the
     // other.
     let overlapping = [entry(u16::MAX, 1, 1), vec![1; 200_000]].concat();
-    assert!(told_of(&elf(overlapping)).contains("[E001 damaged-elf]"));
+    assert!(stderr_for(&elf(overlapping)).contains("[E001 damaged-elf]"));
     let repeated = entry(1000, 16, 16).repeat(2000);
-    assert!(told_of(&elf(repeated)).contains("[E001 damaged-elf]"));
-    assert!(told_of(&elf(entry(1, 16, u32::MAX))).contains("[E001 damaged-elf]"));
+    assert!(stderr_for(&elf(repeated)).contains("[E001 damaged-elf]"));
+    assert!(stderr_for(&elf(entry(1, 16, u32::MAX))).contains("[E001 damaged-elf]"));
     damaged(
         &elf(entry(0, 16, u32::MAX)),
         "the table of needed symbol versions",
@@ -586,7 +586,7 @@ fn search_paths_and_program_headers_without_end_are_damage() {
         segments: vec![(4, 0, 1 << 20); 1000],
         ..RawElf::default()
     };
-    assert!(!told_of(&elf).contains("E001"));
+    assert!(!stderr_for(&elf).contains("E001"));
 }
 
 /// A wheel of libraries of which each needs the next one, and the last one the first.
@@ -621,7 +621,7 @@ fn libraries_that_need_each_other_in_a_circle_are_judged() {
 
 #[test]
 fn a_circle_of_thousands_of_libraries_is_an_error_and_fills_no_memory() {
-    let told = |count: usize| {
+    let stderr_of = |count: usize| {
         let project = Project::new().bytes(NAME, &circle(count).bytes());
         bounded(
             &project,
@@ -631,18 +631,18 @@ fn a_circle_of_thousands_of_libraries_is_an_error_and_fills_no_memory() {
         )
         .stderr
     };
-    let (told, fewer) = (told(3000), told(30));
-    appears("E008", &told, &fewer);
+    let (stderr_of, fewer) = (stderr_of(3000), stderr_of(30));
+    appears("E008", &stderr_of, &fewer);
     assert!(
-        told.contains("[E008 too-many-libraries]: its 3000 libraries need 3000 others"),
-        "{told}"
+        stderr_of.contains("[E008 too-many-libraries]: its 3000 libraries need 3000 others"),
+        "{stderr_of}"
     );
-    let told = told_of(&RawElf {
+    let output = stderr_for(&RawElf {
         entries: vec![(NEEDED, 1); 4096],
         strings: b"libx.so".to_vec(),
         ..RawElf::default()
     });
-    assert!(!told.contains("E008"), "{told}");
+    assert!(!output.contains("E008"), "{output}");
 }
 
 /// Asserts that `check` and `verify` refuse a wheel with this library, and `repair` where it cannot
@@ -651,16 +651,16 @@ fn a_circle_of_thousands_of_libraries_is_an_error_and_fills_no_memory() {
 fn library_refused(content: &[u8]) {
     let project =
         Project::new().bytes(NAME, &sound().executable("demo/_other.so", content).bytes());
-    let told = bounded(&project, BOUNDS, &commands()[1], 1).stderr;
-    let is_unread = told.contains("error[E001 ");
-    assert!(is_unread || told.contains("error[R131 "), "{told}");
+    let stderr = bounded(&project, BOUNDS, &commands()[1], 1).stderr;
+    let is_unread = stderr.contains("error[E001 ");
+    assert!(is_unread || stderr.contains("error[R131 "), "{stderr}");
     for command in [&commands()[0], &commands()[2]] {
         bounded(&project, BOUNDS, command, 0);
     }
     bounded(&project, BOUNDS, &commands()[3], 1);
     if is_unread {
-        let told = bounded(&project, BOUNDS, &commands()[4], 1).stderr;
-        assert!(told.contains("error[E001 "), "{told}");
+        let stderr = bounded(&project, BOUNDS, &commands()[4], 1).stderr;
+        assert!(stderr.contains("error[E001 "), "{stderr}");
     }
     assert_eq!(project.files(), [NAME]);
 }
@@ -702,26 +702,27 @@ fn scanned(fatbin: Vec<u8>, bounds: Bounds) -> String {
         .executable("demo/_demo.so", bundle::library(&parts))
         .bytes();
     let project = Project::new().bytes(NAME, &bytes);
-    let said = |arguments: &[&str]| bounded_to_any(&project, bounds, arguments, &[0, 1]).stderr;
-    said(&["wheel", "gfx", NAME, "--fast"]);
-    said(&["wheel", "gfx", NAME]);
-    said(&["wheel", "check", NAME, "--no-host-libs"])
+    let stderr_of =
+        |arguments: &[&str]| bounded_to_any(&project, bounds, arguments, &[0, 1]).stderr;
+    stderr_of(&["wheel", "gfx", NAME, "--fast"]);
+    stderr_of(&["wheel", "gfx", NAME]);
+    stderr_of(&["wheel", "check", NAME, "--no-host-libs"])
 }
 
 const TARGETS: [(&str, u32); 2] = [("gfx90a", 0x3f), ("gfx942", 0x4c)];
 
 #[test]
-fn code_for_gpus_cut_off_where_a_structure_begins_or_ends_is_told() {
+fn code_for_gpus_cut_off_where_a_structure_begins_or_ends_is_reported() {
     let raw = bundle::hip_bundle(&TARGETS, 512);
     let whole = scanned(raw.clone(), BOUNDS);
     assert!(!whole.contains("error["), "{whole}");
     // In the count, in the first entry, in an id, before the first object, in it, and in the last
     // one.
     for cut in [28, 40, 60, 200, 700, raw.len() - 1] {
-        let told = scanned(raw[..cut].to_vec(), BOUNDS);
+        let output = scanned(raw[..cut].to_vec(), BOUNDS);
         assert!(
-            told.contains("error[R132 ") || told.contains("error[R122 "),
-            "{cut}: {told}"
+            output.contains("error[R132 ") || output.contains("error[R122 "),
+            "{cut}: {output}"
         );
     }
     for (version, header) in [(1, 20), (2, 24), (3, 32)] {
@@ -736,21 +737,21 @@ fn code_for_gpus_cut_off_where_a_structure_begins_or_ends_is_told() {
                 packed.len() / 2,
                 packed.len() - 1,
             ] {
-                let told = scanned(packed[..cut].to_vec(), BOUNDS);
-                let is_told = told.contains("error[R132 ") || told.contains("error[R122 ");
-                assert!(is_told, "version {version} by {method} to {cut}: {told}");
+                let output = scanned(packed[..cut].to_vec(), BOUNDS);
+                let is_told = output.contains("error[R132 ") || output.contains("error[R122 ");
+                assert!(is_told, "version {version} by {method} to {cut}: {output}");
             }
         }
     }
 }
 
 #[test]
-fn a_code_object_cut_off_wherever_is_told() {
+fn a_code_object_cut_off_wherever_is_reported() {
     let whole = bundle::code_object(0x4c, 3, 4096);
     assert!(!cut_object(&whole).contains("error["));
     for cut in [24, 63, 64, 65, 2048, 4095] {
-        let told = cut_object(&whole[..cut]);
-        assert!(told.contains("error[R132 "), "{cut}: {told}");
+        let output = cut_object(&whole[..cut]);
+        assert!(output.contains("error[R132 "), "{cut}: {output}");
     }
     // One without section headers: a segment that reaches beyond the file tells.
     let mut stripped = whole;
@@ -774,13 +775,13 @@ fn a_code_object_cut_off_wherever_is_told() {
 fn cut_object(bytes: &[u8]) -> String {
     let wheel = sound().file("demo/k.co", bytes).bytes();
     let project = Project::new().bytes(NAME, &wheel);
-    let said = |arguments: &[&str]| {
+    let stderr_of = |arguments: &[&str]| {
         let output = project.command(arguments).output().unwrap();
         String::from_utf8(output.stderr).unwrap()
     };
     let (listed, checked) = (
-        said(&["wheel", "gfx", NAME]),
-        said(&["wheel", "check", NAME, "--no-host-libs"]),
+        stderr_of(&["wheel", "gfx", NAME]),
+        stderr_of(&["wheel", "check", NAME, "--no-host-libs"]),
     );
     assert_eq!(
         listed.contains("R132"),
@@ -811,23 +812,23 @@ fn code_for_gpus_that_lies_about_its_sizes_makes_no_room_for_them() {
     for at in [24, 40, 48, 86, 94, 102] {
         let mut lying = raw.clone();
         lying[at..at + 8].copy_from_slice(&huge);
-        let told = scanned(lying, BOUNDS);
+        let output = scanned(lying, BOUNDS);
         assert!(
-            told.contains("error[R132 ") || told.contains("error[R122 "),
-            "{at}: {told}"
+            output.contains("error[R132 ") || output.contains("error[R122 "),
+            "{at}: {output}"
         );
     }
     // The size of all, and the size it unpacks to.
     for at in [8, 16] {
         let mut lying = bundle::compressed(&raw, 3, 1);
         lying[at..at + 8].copy_from_slice(&(u64::MAX / 4).to_le_bytes());
-        let told = scanned(lying, BOUNDS);
-        assert!(told.contains("error[R132 "), "{at}: {told}");
+        let output = scanned(lying, BOUNDS);
+        assert!(output.contains("error[R132 "), "{at}: {output}");
     }
 }
 
 #[test]
-fn archives_of_code_that_are_cut_off_or_nest_without_end_are_told() {
+fn archives_of_code_that_are_cut_off_or_nest_without_end_are_reported() {
     let archive = bundle::kpack(&["gfx942"], &["demo"]);
     let mut deep = archive[..64].to_vec();
     deep.extend(vec![0x91; 1_000_000]);
@@ -848,14 +849,14 @@ fn archives_of_code_that_are_cut_off_or_nest_without_end_are_told() {
                 .bytes(),
         );
         bounded(&project, BOUNDS, &["wheel", "gfx", NAME], 1);
-        let told = bounded(
+        let stderr = bounded(
             &project,
             BOUNDS,
             &["wheel", "check", NAME, "--no-host-libs"],
             1,
         )
         .stderr;
-        assert!(told.contains("error[R13"), "{number}: {told}");
+        assert!(stderr.contains("error[R13"), "{number}: {stderr}");
         bounded(
             &project,
             BOUNDS,

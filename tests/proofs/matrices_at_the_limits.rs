@@ -13,8 +13,8 @@ const BOUNDS: Bounds = Bounds {
 
 fn refused(bytes: &[u8], first_line: &str) {
     let project = Project::new().bytes("m.yaml", bytes);
-    let said = project.run(&["check", "m.yaml"]).exits(1);
-    assert_eq!(said.stderr.lines().next(), Some(first_line));
+    let outcome = project.run(&["check", "m.yaml"]).exits(1);
+    assert_eq!(outcome.stderr.lines().next(), Some(first_line));
     assert_eq!(project.files(), ["m.yaml"], "nothing is written");
 }
 
@@ -50,8 +50,12 @@ fn long_values_of_many_jobs_take_little_memory() {
     assert_eq!(project.read("plan.json").matches("\"id\"").count(), 4900);
     for bytes in [config::LONGEST_TEXT_BYTES + 1, 19 << 10] {
         let project = Project::new().file("m.yaml", &file(bytes));
-        let said = bounded(&project, within, &words, 1).stderr;
-        assert_eq!(said.matches("error[M072 too-long]").count(), 4, "{said}");
+        let stderr = bounded(&project, within, &words, 1).stderr;
+        assert_eq!(
+            stderr.matches("error[M072 too-long]").count(),
+            4,
+            "{stderr}"
+        );
     }
 }
 
@@ -75,14 +79,17 @@ fn as_many_includes_as_excludes_are_read_in_time() {
         exclude.collect::<String>(),
         include.collect::<String>(),
     );
-    let said = bounded(
+    let stderr = bounded(
         &Project::new().file("m.yaml", &file),
         BOUNDS,
         &["check", "m.yaml"],
         0,
     )
     .stderr;
-    assert!(said.ends_with("1 file, 0 errors, 0 warnings\n"), "{said}");
+    assert!(
+        stderr.ends_with("1 file, 0 errors, 0 warnings\n"),
+        "{stderr}"
+    );
 }
 
 #[test]
@@ -102,19 +109,19 @@ fn lists_that_no_build_needs_are_refused_at_the_first_entry_too_many() {
         ("gfx", 1000, target),
         ("exclude", 20_000, cell),
     ] {
-        let told = format!(
+        let text = format!(
             "error[M071 too-many-entries]: `{name}` has {} entries, but at most {most} are allowed",
             most + 1
         );
-        let said = |count: usize| {
+        let output_of = |count: usize| {
             let project = Project::new().file("m.yaml", &list(name, count, entry));
             project
                 .command(&["check", "m.yaml"])
                 .output()
                 .map(|out| String::from_utf8_lossy(&out.stderr).into_owned())
         };
-        assert!(said(most + 1).unwrap().contains(&told), "{name}");
-        assert!(!said(most).unwrap().contains("M071"), "{name}");
+        assert!(output_of(most + 1).unwrap().contains(&text), "{name}");
+        assert!(!output_of(most).unwrap().contains("M071"), "{name}");
     }
 }
 
@@ -161,10 +168,10 @@ fn more_jobs_than_anyone_runs_are_refused_while_they_are_counted() {
     text += "exclude: [{opt-dim: \"1\", max-jobs: \"2\"}]\n";
     refused(text.as_bytes(), first);
     let project = Project::new().file("m.yaml", &text);
-    let said = project.run(&["plan", "m.yaml"]).exits(1).stderr;
+    let stderr = project.run(&["plan", "m.yaml"]).exits(1).stderr;
     assert!(
-        said.contains("\nhelp: list fewer values, or split the matrix into several files\n"),
-        "{said}"
+        stderr.contains("\nhelp: list fewer values, or split the matrix into several files\n"),
+        "{stderr}"
     );
-    assert!(said.contains(" --> m.yaml:6:1\n"), "{said}");
+    assert!(stderr.contains(" --> m.yaml:6:1\n"), "{stderr}");
 }

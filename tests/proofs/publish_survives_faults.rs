@@ -234,14 +234,14 @@ impl Sequence {
     /// One run, and what holds after it, however it ended.
     fn run(&mut self, allowed: PublishPolicy) -> PublishResult {
         self.play.github().ledger.requests.clear();
-        self.play.told.lock().unwrap().clear();
+        self.play.waits.lock().unwrap().clear();
         self.runs += 1;
         let end = self
             .play
             .publish(&self.files, &self.files.goal(self.runs), allowed);
-        let told = format!("{end:?} {}", self.play.told.lock().unwrap().join(" "));
-        if told.contains("writer") {
-            self.fail(&format!("the token is told: {told}"));
+        let text = format!("{end:?} {}", self.play.waits.lock().unwrap().join(" "));
+        if text.contains("writer") {
+            self.fail(&format!("the token is told: {text}"));
         }
         self.check(&end);
         end

@@ -357,11 +357,11 @@ fn publish(project: &Project, server: &FakeServer, more: &[&str]) -> Child {
 /// Runs it to the end, which must be this one.
 fn ends(project: &Project, server: &FakeServer, more: &[&str], exit: i32, what: &str) {
     let done = publish(project, server, more).wait_with_output().unwrap();
-    let told = String::from_utf8_lossy(&done.stderr).into_owned();
+    let stderr = String::from_utf8_lossy(&done.stderr).into_owned();
     assert_eq!(
         done.status.code(),
         Some(exit),
-        "{what}: {told}\n{}",
+        "{what}: {stderr}\n{}",
         book(server)
     );
 }
@@ -369,10 +369,10 @@ fn ends(project: &Project, server: &FakeServer, more: &[&str], exit: i32, what: 
 /// All requests, for a kill that goes wrong.
 fn book(server: &FakeServer) -> String {
     let github = server.github();
-    let line = |asked: &fake_github::model::LoggedRequest| {
+    let line = |output: &fake_github::model::LoggedRequest| {
         format!(
             "#{} {} {} {} {:?}\n",
-            asked.number, asked.status, asked.method, asked.url, asked.fault
+            output.number, output.status, output.method, output.url, output.fault
         )
     };
     github.ledger.requests.iter().map(line).collect()
@@ -491,7 +491,7 @@ fn wait(server: &FakeServer, child: &mut Child, state: &State, what: &str) {
                 .ledger
                 .requests
                 .iter()
-                .any(|asked| asked.status == 429)
+                .any(|request| request.status == 429)
         } else {
             server.wait_held(Duration::from_millis(200)).is_some()
         };

@@ -44,10 +44,10 @@ fn run(project: &Project, words: &[&str]) -> (Option<i32>, String) {
         .args(["-c", &script, env!("CARGO_BIN_EXE_rock-matrix")])
         .args(words);
     let done = command.current_dir(project.root()).output().unwrap();
-    let said = String::from_utf8(done.stderr).unwrap();
+    let stderr = String::from_utf8(done.stderr).unwrap();
     (
         done.status.code(),
-        said.replace(project.root().to_str().unwrap(), "[ROOT]"),
+        stderr.replace(project.root().to_str().unwrap(), "[ROOT]"),
     )
 }
 
@@ -74,7 +74,7 @@ const FETCH: &[&str] = &[
 ];
 
 /// What each command says of an archive with these members.
-fn said(fill: impl FnOnce(&mut Builder)) -> String {
+fn errors_of(fill: impl FnOnce(&mut Builder)) -> String {
     let project = Project::new();
     let artifacts = Artifacts::new(&project, true);
     artifacts.archive("rand_lib_generic", Some("r/stage\n"), fill);
@@ -87,9 +87,9 @@ fn said(fill: impl FnOnce(&mut Builder)) -> String {
     .unwrap();
     let before = project.files();
     let of = |words| {
-        let (code, said) = run(&project, words);
-        assert_eq!(code, Some(1), "{words:?}: {said}");
-        said
+        let (code, text) = run(&project, words);
+        assert_eq!(code, Some(1), "{words:?}: {text}");
+        text
     };
     let (planned, built) = (of(PLAN), of(BUILD));
     assert_eq!(planned, built);
@@ -112,13 +112,13 @@ fn said(fill: impl FnOnce(&mut Builder)) -> String {
 
 #[test]
 fn archives_that_ask_for_all_memory_are_refused() {
-    let names = said(|tar| {
+    let names = errors_of(|tar| {
         append_zeros(tar, b'L', 64);
         append(tar, "r/stage/file", b"");
     });
-    let links = said(|tar| append_zeros(tar, b'K', 64));
-    let pax = said(|tar| append_zeros(tar, b'x', 64));
-    let global = said(|tar| append_zeros(tar, b'g', 64));
+    let links = errors_of(|tar| append_zeros(tar, b'K', 64));
+    let pax = errors_of(|tar| append_zeros(tar, b'x', 64));
+    let global = errors_of(|tar| append_zeros(tar, b'g', 64));
     insta::assert_snapshot!([names, links, pax, global].concat(), @r"
     error[S050 archive-limit]: the archive has a path of 67108864 bytes at byte 1024 of the unpacked archive; at most 4096 are read
     --> artifacts/rand_lib_generic.tar.zst
@@ -146,9 +146,9 @@ fn archives_with_more_members_than_any_are_refused() {
     artifacts.archive("rand_lib_generic", Some("r/stage\n"), |tar| {
         append_many(tar, 250_001);
     });
-    let (code, said) = run(&project, PLAN);
-    assert_eq!(code, Some(1), "{said}");
-    insta::assert_snapshot!(said, @r"
+    let (code, text) = run(&project, PLAN);
+    assert_eq!(code, Some(1), "{text}");
+    insta::assert_snapshot!(text, @r"
     error[S050 archive-limit]: the archive has more than 250000 members
     --> artifacts/rand_lib_generic.tar.zst
     help: fetch the artifact again, or remove it from the directory
@@ -178,14 +178,14 @@ fn manifests_and_faults_without_end_are_refused() {
             append(tar, &format!("elsewhere/{number}"), b"");
         }
     });
-    let (code, said) = run(&project, PLAN);
-    assert_eq!(code, Some(1), "{said}");
-    let last: Vec<&str> = said.lines().filter(|line| line.contains("S050")).collect();
+    let (code, text) = run(&project, PLAN);
+    assert_eq!(code, Some(1), "{text}");
+    let last: Vec<&str> = text.lines().filter(|line| line.contains("S050")).collect();
     insta::assert_snapshot!(last.join("\n"), @r"
     error[S050 archive-limit]: listing this artifact and those before it takes more than 1024 MiB
     error[S050 archive-limit]: the archive has more than 1000 faults
     ");
-    assert_eq!(said.matches("[S002 bad-artifact]").count(), 1001);
+    assert_eq!(text.matches("[S002 bad-artifact]").count(), 1001);
 }
 
 /// The tree to build against is an archive in its wheel, and the chooser among packages one of
@@ -211,8 +211,8 @@ fn archives_in_packages_that_ask_for_all_memory_are_refused() {
         sources.finish().unwrap(),
     )
     .unwrap();
-    let faults = |said: String| {
-        let lines = said
+    let faults = |text: String| {
+        let lines = text
             .lines()
             .filter(|line| line.contains("S041") || line.contains("S043"));
         lines.map(|line| format!("{line}\n")).collect::<String>()
@@ -252,10 +252,10 @@ fn archives_with_a_window_beyond_the_limit_are_refused() {
     for (log, expected) in [(27_u8, 0), (28, 1)] {
         packed[5] = (log - 10) << 3;
         std::fs::write(&path, &packed).unwrap();
-        let (code, said) = run(&project, PLAN);
-        assert_eq!(code, Some(expected), "{said}");
+        let (code, text) = run(&project, PLAN);
+        assert_eq!(code, Some(expected), "{text}");
         if expected == 1 {
-            insta::assert_snapshot!(said, @r"
+            insta::assert_snapshot!(text, @r"
             error[S050 archive-limit]: the archive has a zstd window of more than 128 MiB
             --> artifacts/rand_lib_generic.tar.zst
             help: fetch the artifact again, or remove it from the directory
@@ -298,7 +298,7 @@ fn archives_with_sparse_files_are_refused_and_global_headers_accepted() {
         .unwrap();
         append(tar, "r/stage/sparse", b"1\n0\n4\ndata");
     });
-    let said = project.run(PLAN).exits(1).stderr;
+    let stderr = project.run(PLAN).exits(1).stderr;
     artifacts.publish("staging", "123-linux");
     let fetch = [
         "sdk",
@@ -311,7 +311,7 @@ fn archives_with_sparse_files_are_refused_and_global_headers_accepted() {
         "--extract",
     ];
     let fetched = project.run(&fetch).exits(1).stderr;
-    insta::assert_snapshot!(said + &fetched, @r"
+    insta::assert_snapshot!(stderr + &fetched, @r"
     error[S002 bad-artifact]: it is a sparse file, which no package can contain
     --> artifacts/fft_lib_generic.tar.zst/r/stage/sparse
     help: fetch the artifact again, or remove it from the directory

@@ -19,15 +19,12 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-import traceback
 import zipfile
 
 import auditwheel.main
-import pip._internal.cli.main
-# pip imports a command when it is run.
-import pip._internal.commands.install  # noqa: F401
 
 import auditwheel_cases
+from forked_program import run_fork, run_pip
 from kept_answers import KeptAnswers
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -60,39 +57,8 @@ def run(argv, environment, cwd=None):
     return done
 
 
-def run_copy(main, program, argv, environment):
-    """Runs a program in a copy of this process, which has imported it: a new process needs most of its time for that."""
-    with tempfile.TemporaryFile("w+") as stdout, tempfile.TemporaryFile("w+") as stderr:
-        child = os.fork()
-        if child == 0:
-            code = 1
-            try:
-                os.dup2(stdout.fileno(), 1)
-                os.dup2(stderr.fileno(), 2)
-                os.environ.clear()
-                os.environ.update(environment)
-                sys.argv = [program, *(str(one) for one in argv)]
-                code = main() or 0
-            except SystemExit as exit:
-                code = exit.code if isinstance(exit.code, int) else 0 if exit.code is None else 1
-            except BaseException:
-                traceback.print_exc()
-            finally:
-                sys.stdout.flush()
-                sys.stderr.flush()
-                os._exit(code)
-        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        stdout.seek(0)
-        stderr.seek(0)
-        return subprocess.CompletedProcess(argv, code, stdout.read(), stderr.read())
-
-
 def run_auditwheel(argv, environment):
-    return run_copy(auditwheel.main.main, "auditwheel", argv, environment)
-
-
-def run_pip(argv):
-    return run_copy(pip._internal.cli.main.main, "pip", argv, dict(os.environ))
+    return run_fork(auditwheel.main.main, "auditwheel", argv, environment)
 
 
 def environment_of(case, place):

@@ -144,11 +144,11 @@ fn commands_of_the_action_are_commands_of_the_program() {
     }
     // What the description of an input says is what the script allows.
     for input in ["command", "verify", "fallback", "annotations", "summary"] {
-        let said = action["inputs"][input]["description"].as_str().unwrap();
+        let output = action["inputs"][input]["description"].as_str().unwrap();
         for word in allowed(&script, input) {
             assert!(
-                said.contains(&word),
-                "the description of `{input}` has no `{word}`: {said}"
+                output.contains(&word),
+                "the description of `{input}` has no `{word}`: {output}"
             );
         }
     }

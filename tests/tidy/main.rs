@@ -1,5 +1,5 @@
-//! The house rules as tests. Each rule is a function from a text to its faults, and each has a test
-//! that plants one.
+//! The conventions of the repository as tests. Each rule is a function from a text to its faults,
+//! and each has a test that plants one.
 #![allow(clippy::disallowed_methods, reason = "the tests read the source tree")]
 #![allow(
     clippy::unwrap_used,

@@ -56,7 +56,7 @@ const WITHOUT_OUTPUT: [(&str, &str, &str); 21] = [
     (
         "H005",
         "needs a machine with a GPU",
-        "a_missing_kfd_is_told_apart_inside_and_outside_of_a_container",
+        "a_missing_kfd_is_distinguished_inside_and_outside_of_a_container",
     ),
     (
         "H006",
@@ -91,22 +91,22 @@ const WITHOUT_OUTPUT: [(&str, &str, &str); 21] = [
     (
         "H014",
         "needs a disk that is nearly full",
-        "one_full_disk_is_told_once_and_a_hopeless_one_is_an_error",
+        "one_full_disk_is_reported_once_and_a_hopeless_one_is_an_error",
     ),
     (
         "H018",
         "needs a machine without `/proc`",
-        "variables_that_hide_gpus_and_files_that_tell_nothing_are_told",
+        "variables_that_hide_gpus_and_files_that_tell_nothing_are_reported",
     ),
     (
         "H030",
         "needs a machine without a GPU",
-        "a_machine_without_gpus_is_asked_for_a_target",
+        "a_machine_without_gpus_needs_a_target",
     ),
     (
         "P049",
         "no output of a command has such a value",
-        "a_refused_output_is_told_and_another_is_not",
+        "a_refused_output_is_reported_and_another_is_not",
     ),
     (
         "P053",

@@ -301,3 +301,104 @@ pub fn check_contents(
     let wheel = Wheel::open(file)?;
     expected.missing_contents(&name.to_string(), &wheel, file.size_bytes(), name, compat)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{CheckedWheel, Diagnostic, VerifiedWheel, check_built_wheel};
+    use crate::expected::ExpectedWheels;
+    use crate::testing::wheel_with_tag;
+    use crate::{AuditOptions, Auditor, NoLibraries};
+    use insta::assert_snapshot;
+    use rock_compat::Compat;
+    use rock_names::WheelName;
+
+    const LINUX: &str = "cp312-cp312-linux_x86_64";
+    const SONAME: u64 = 14;
+    const RUNPATH: u64 = 29;
+
+    /// Checks a wheel that was just built, with these libraries in its directory `demo`. Returns a
+    /// line for each finding.
+    fn check(tag: &str, libraries: &[(&str, Vec<u8>)]) -> String {
+        let paths: Vec<String> = libraries
+            .iter()
+            .map(|(name, _)| format!("demo/{name}"))
+            .collect();
+        let members: Vec<(&str, &[u8])> = paths
+            .iter()
+            .zip(libraries)
+            .map(|(path, (_, library))| (path.as_str(), library.as_slice()))
+            .collect();
+        let name: WheelName = format!("demo-1.0-{tag}.whl").parse().unwrap();
+        let file = wheel_with_tag(tag, &members);
+        let lines: Vec<String> = check_built_wheel(&name, &file, &[], &Compat::embedded())
+            .unwrap()
+            .iter()
+            .map(|finding| {
+                let location = &finding.labels[0].location;
+                let (severity, code) = (finding.severity, finding.code.id);
+                format!("{severity} {code} {location}: {}", finding.message)
+            })
+            .collect();
+        lines.join("\n")
+    }
+
+    fn library(needed: &str, texts: &[(u64, &str)]) -> Vec<u8> {
+        rock_testkit::library(&[needed, "libc.so.6"], texts)
+    }
+
+    #[test]
+    fn a_clean_wheel_has_no_findings() {
+        let demo = library("libm.so.6", &[(RUNPATH, "$ORIGIN")]);
+        assert_snapshot!(check(LINUX, &[("libdemo.so", demo)]), @"");
+    }
+
+    #[test]
+    fn platform_tags_that_the_libraries_contradict_are_reported() {
+        let demo = || library("libother.so.1", &[]);
+        assert_snapshot!(
+            check("cp312-cp312-win_amd64", &[("libdemo.so", demo())]),
+            @"error R101 demo-1.0-cp312-cp312-win_amd64.whl: the filename claims `win_amd64`, but its libraries are for Linux"
+        );
+        assert_snapshot!(
+            check("cp312-cp312-manylinux_2_17_x86_64", &[("libdemo.so", demo())]),
+            @"error R105 demo-1.0-cp312-cp312-manylinux_2_17_x86_64.whl: demo/libdemo.so: it needs libother.so.1, which `manylinux_2_17_x86_64` does not guarantee"
+        );
+    }
+
+    #[test]
+    fn search_paths_outside_of_the_wheel_are_reported() {
+        let runpath = "/opt/rocm/lib:$ORIGIN/../../../lib";
+        let demo = library("libm.so.6", &[(RUNPATH, runpath)]);
+        assert_snapshot!(check(LINUX, &[("libdemo.so", demo)]), @r"
+        error R110 demo-1.0-cp312-cp312-linux_x86_64.whl: demo/libdemo.so: RUNPATH names `/opt/rocm/lib`, which other machines do not have
+        warning R113 demo-1.0-cp312-cp312-linux_x86_64.whl: demo/libdemo.so: RUNPATH names `$ORIGIN/../../../lib`, above the directory into which the wheel is installed
+        ");
+    }
+
+    /// The hash that a repair adds to the SONAME does not hide the library.
+    #[test]
+    fn a_vendored_rocm_runtime_is_reported() {
+        let grafted = "libamdhip64-1a2b3c4d.so.6";
+        let demo = library(grafted, &[(RUNPATH, "$ORIGIN")]);
+        let runtime = library("libm.so.6", &[(SONAME, grafted)]);
+        assert_snapshot!(
+            check(LINUX, &[("libdemo.so", demo), (grafted, runtime)]),
+            @"warning R111 demo-1.0-cp312-cp312-linux_x86_64.whl: demo/libamdhip64-1a2b3c4d.so.6: the wheel contains `libamdhip64-1a2b3c4d.so.6`, a library of ROCm"
+        );
+    }
+
+    #[test]
+    fn an_unreadable_wheel_has_findings_and_no_audit() {
+        let (compat, file) = (Compat::embedded(), b"not an archive".to_vec());
+        let auditor = Auditor::new(&compat, NoLibraries, AuditOptions::default());
+        let name: WheelName = format!("demo-1.0-{LINUX}.whl").parse().unwrap();
+        let verified = auditor.audit_and_verify("demo.whl", &name, &file);
+        assert!(
+            matches!(verified, VerifiedWheel::Unreadable { .. }),
+            "{verified:?}"
+        );
+        let checked = CheckedWheel::new("demo.whl", 14, &verified, &ExpectedWheels::default());
+        assert!(checked.audit.is_none());
+        assert!(checked.findings.iter().any(Diagnostic::is_error));
+    }
+}

@@ -466,3 +466,134 @@ fn read_kpack_reference(
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        InspectOptions, InspectedFile, InspectedKind, Inspection, ReadAt, WheelError, ZipArchive,
+        inspect_members,
+    };
+    use crate::testing::{gpu_library, wheel};
+    use insta::assert_snapshot;
+    use rock_codeobj::CodeInventory;
+    use rock_sys::allocate_scratch;
+    use rock_testkit::bundle;
+    use rock_testkit::raw_zip::RawZip;
+
+    /// Returns a wheel with a library, a damaged one, GPU code, and files without code.
+    fn wheel_with_code() -> Vec<u8> {
+        let library = rock_testkit::library(&["libc.so.6"], &[]);
+        let kpack = bundle::kpack(&["gfx942"], &["demo"]);
+        wheel(&[
+            ("demo/__init__.py", library.as_slice()),
+            ("demo/notes.txt", b"Notes on this wheel"),
+            (
+                "demo/libgpu.so",
+                gpu_library(&[("gfx942", 0x4c)]).as_slice(),
+            ),
+            ("demo/libdemo.so", library.as_slice()),
+            ("demo/libdamaged.so", &library[..80]),
+            ("demo/.kpack/demo_gfx942.kpack", kpack.as_slice()),
+        ])
+    }
+
+    fn inspect(
+        file: &dyn ReadAt,
+        inspection: Inspection,
+    ) -> Result<Vec<InspectedFile>, Vec<WheelError>> {
+        let archive = ZipArchive::open(file).unwrap();
+        let options = InspectOptions {
+            inspection,
+            keeps_symbol: &|_| false,
+            make_scratch: &allocate_scratch,
+            progress: &|_| {},
+            record: None,
+        };
+        inspect_members(&archive, options)
+    }
+
+    /// Returns the path, the kind and the GPU targets of a file.
+    fn line(file: &InspectedFile) -> String {
+        let kind = match &file.kind {
+            InspectedKind::Library(_) => "library",
+            InspectedKind::Damaged(_) => "damaged",
+            InspectedKind::Data => "data",
+            other => panic!("{other:?}"),
+        };
+        let mut words = vec![format!("{}:", file.path), kind.to_owned()];
+        words.extend(file.inventory.targets().keys().map(ToString::to_string));
+        words.join(" ")
+    }
+
+    fn lines(files: &[InspectedFile]) -> String {
+        files.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn files_with_code_are_sorted_by_path() {
+        let files = inspect(&wheel_with_code(), Inspection::default()).unwrap();
+        assert_snapshot!(lines(&files), @r"
+        demo/.kpack/demo_gfx942.kpack: data gfx942
+        demo/libdamaged.so: damaged
+        demo/libdemo.so: library
+        demo/libgpu.so: library gfx942
+        ");
+    }
+
+    #[test]
+    fn an_inspection_of_libraries_finds_no_gpu_code() {
+        let files = inspect(&wheel_with_code(), Inspection::LIBRARIES).unwrap();
+        assert_snapshot!(lines(&files), @r"
+        demo/libdamaged.so: damaged
+        demo/libdemo.so: library
+        demo/libgpu.so: library
+        ");
+    }
+
+    #[test]
+    fn a_member_with_a_wrong_checksum_is_an_error() {
+        let corrupt = RawZip::read(&wheel_with_code()).with(|archive| {
+            for member in &mut archive.members {
+                if member.name == b"demo/libgpu.so" {
+                    member.crc32 = Some(0);
+                }
+            }
+        });
+        let errors = inspect(&corrupt.bytes(), Inspection::default()).unwrap_err();
+        assert!(
+            matches!(
+                errors.as_slice(),
+                [WheelError::CorruptMember { member, .. }] if member == "demo/libgpu.so"
+            ),
+            "{errors:?}"
+        );
+    }
+
+    /// Data may start like an ELF file.
+    #[test]
+    fn damaged_files_are_loadable_by_their_path() {
+        let is_loadable = |path: &str| {
+            let file = InspectedFile {
+                path: path.to_owned(),
+                size_bytes: 80,
+                crc32: 0,
+                kind: InspectedKind::Damaged("it is cut off".to_owned()),
+                inventory: CodeInventory::default(),
+                layout_errors: Vec::new(),
+                record_verified: false,
+            };
+            file.is_loadable()
+        };
+        for path in [
+            "demo/_demo.so",
+            "demo.libs/libdemo.so.1.2",
+            "demo/bin/tool",
+            "demo-1.0.data/scripts/tool",
+        ] {
+            assert!(is_loadable(path), "{path}");
+        }
+        for path in ["demo/tool", "demo/bin/tool.bin", "demo/libdemo.so.debug"] {
+            assert!(!is_loadable(path), "{path}");
+        }
+    }
+}

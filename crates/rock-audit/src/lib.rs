@@ -176,15 +176,18 @@ mod testing {
 
     /// Returns the wheel `demo-1.0-cp312-cp312-linux_x86_64.whl` with these members.
     pub(crate) fn wheel(members: &[(&str, &[u8])]) -> Vec<u8> {
+        wheel_with_tag("cp312-cp312-linux_x86_64", members)
+    }
+
+    /// Returns the wheel `demo-1.0-TAG.whl` with these members.
+    pub(crate) fn wheel_with_tag(tag: &str, members: &[(&str, &[u8])]) -> Vec<u8> {
+        let wheel_file = format!("Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: {tag}\n");
         let dist_info: [(&str, &[u8]); 2] = [
             (
                 "demo-1.0.dist-info/METADATA",
                 b"Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n",
             ),
-            (
-                "demo-1.0.dist-info/WHEEL",
-                b"Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: cp312-cp312-linux_x86_64\n",
-            ),
+            ("demo-1.0.dist-info/WHEEL", wheel_file.as_bytes()),
         ];
         let mut record = "demo-1.0.dist-info/RECORD,,\n".to_owned();
         let mut file = Vec::new();

@@ -129,7 +129,7 @@ mod tests {
     use super::{DataFile, SourceKind};
 
     fn check(path: &str, expect: &str) {
-        let told = DataFile::from_path(path).map_or("-".to_owned(), |data| {
+        let text = DataFile::from_path(path).map_or("-".to_owned(), |data| {
             format!(
                 "{:?} {}",
                 data.kind,
@@ -137,7 +137,7 @@ mod tests {
                     .map_or("all".to_owned(), |target| target.to_string())
             )
         });
-        assert_eq!(told, expect, "{path}");
+        assert_eq!(text, expect, "{path}");
     }
 
     #[test]

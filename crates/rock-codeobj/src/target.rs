@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn features_are_told_in_alphabetical_order() {
+    fn features_are_reported_in_alphabetical_order() {
         assert_eq!(
             CodeTarget::from_text("gfx90a:xnack-:sramecc+").to_string(),
             "gfx90a:sramecc+:xnack-"

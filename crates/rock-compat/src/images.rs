@@ -294,16 +294,16 @@ mod tests {
             .map_err(|error| error.to_string())
     }
 
-    fn hit(asked: (&str, &str, &str), tag: &str) {
+    fn hit(output: (&str, &str, &str), tag: &str) {
         assert_eq!(
-            look(asked.0, asked.1, asked.2).as_deref(),
+            look(output.0, output.1, output.2).as_deref(),
             Ok(tag),
-            "{asked:?}"
+            "{output:?}"
         );
     }
 
-    fn miss(asked: (&str, &str, &str), wanted: &str, nearest: &str) {
-        let text = look(asked.0, asked.1, asked.2).unwrap_err();
+    fn miss(output: (&str, &str, &str), wanted: &str, nearest: &str) {
+        let text = look(output.0, output.1, output.2).unwrap_err();
         assert!(
             text.starts_with(&format!(
                 "no rocm/pytorch image for {wanted}; nearest: {nearest}"

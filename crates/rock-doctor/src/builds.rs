@@ -113,11 +113,11 @@ mod tests {
 
     fn check(machine: BuildMachine<'_>, expect: &[&str]) {
         let found = build_findings(&Compat::embedded(), &machine);
-        let told: Vec<String> = found
+        let lines: Vec<String> = found
             .iter()
             .map(|one| format!("{} {}", one.code.id, one.message))
             .collect();
-        assert_eq!(told, expect);
+        assert_eq!(lines, expect);
         assert!(
             found
                 .iter()
@@ -137,7 +137,7 @@ mod tests {
     };
 
     #[test]
-    fn a_long_folder_on_windows_is_told_and_on_linux_it_is_none() {
+    fn a_long_folder_on_windows_is_reported_and_on_linux_it_is_none() {
         let long = Some("C:/Users/someone/src/pytorch");
         check(
             BuildMachine {
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn blanks_in_the_path_of_python_are_told() {
+    fn blanks_in_the_path_of_python_are_reported() {
         let blank = Some("C:/Program Files/Python312/python.exe");
         check(
             BuildMachine {
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn an_invalid_argument_of_aotriton_behind_ccache_is_known() {
         let compat = Compat::embedded();
-        let known = |said: &str| known_failures(&compat, said).len();
+        let known = |text: &str| known_failures(&compat, text).len();
         assert_eq!(
             known(
                 "FAILED: v2src/CMakeFiles/aotriton_v2.dir/x.o\nccache clang++ …\nInvalid argument"

@@ -367,7 +367,7 @@ mod tests {
     fn check(change: impl FnOnce(&mut HostFacts), expect: &str) {
         let mut facts = healthy();
         change(&mut facts);
-        let told: Vec<String> = findings(&facts)
+        let lines: Vec<String> = findings(&facts)
             .iter()
             .map(|d| {
                 let mut parts = vec![d.message.as_str()];
@@ -376,7 +376,7 @@ mod tests {
                 format!("{}[{}]: {}", d.severity, d.code, parts.join(" | "))
             })
             .collect();
-        assert_eq!(told.join("\n"), expect);
+        assert_eq!(lines.join("\n"), expect);
     }
 
     #[test]
@@ -436,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_kfd_is_told_apart_inside_and_outside_of_a_container() {
+    fn a_missing_kfd_is_distinguished_inside_and_outside_of_a_container() {
         check(
             |facts| facts.kfd = Some(DeviceState::Absent),
             "warning[H005 kfd-absent]: GPUs are listed, but `/dev/kfd` does not exist | \
@@ -521,7 +521,7 @@ mod tests {
     }
 
     #[test]
-    fn engines_that_are_missing_or_do_not_answer_are_told() {
+    fn engines_that_are_missing_or_do_not_answer_are_reported() {
         check(
             |facts| {
                 facts
@@ -564,7 +564,7 @@ mod tests {
     }
 
     #[test]
-    fn one_full_disk_is_told_once_and_a_hopeless_one_is_an_error() {
+    fn one_full_disk_is_reported_once_and_a_hopeless_one_is_an_error() {
         check(
             |facts| {
                 let disk = |folder: &str| DiskSpace {
@@ -600,7 +600,7 @@ mod tests {
     }
 
     #[test]
-    fn variables_that_hide_gpus_and_files_that_tell_nothing_are_told() {
+    fn variables_that_hide_gpus_and_files_that_tell_nothing_are_reported() {
         check(
             |facts| {
                 facts.overrides = RuntimeOverrides {

@@ -167,7 +167,7 @@ mod tests {
         let found = build_directories(&job, &Environment::default())
             .unwrap()
             .unwrap();
-        let told: Vec<(String, bool)> = found
+        let lines: Vec<(String, bool)> = found
             .iter()
             .map(|BuildDirectory { path, kept, .. }| {
                 let path = path.strip_prefix(job.path()).unwrap().display().to_string();
@@ -180,7 +180,10 @@ mod tests {
             ("src/triton/python/build", true),
             ("src/vision/build", false),
         ];
-        assert_eq!(told, expect.map(|(path, goes)| (path.to_owned(), goes)));
+        assert_eq!(
+            lines,
+            expect.map(|(path, is_cleaned)| (path.to_owned(), is_cleaned))
+        );
         let none = JobDirectory::new(base.path(), "other").unwrap();
         assert_eq!(
             build_directories(&none, &Environment::default()).unwrap(),

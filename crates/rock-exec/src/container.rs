@@ -584,7 +584,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failing_stage_is_told_from_an_engine_that_started_nothing() {
+    fn a_failing_stage_is_distinguished_from_an_engine_that_started_nothing() {
         let failed = run(
             0,
             1,

@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_earlier_steps_found_stands_where_a_script_has_its_variables() {
+    fn facts_of_earlier_steps_are_where_a_script_has_its_variables() {
         let directory = tempfile::tempdir().unwrap();
         sys::write_atomic(&directory.path().join("facts/root"), b"/opt/rocm").unwrap();
         sys::write_atomic(&directory.path().join("facts/math"), b"").unwrap();
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_of_this_program_is_told_where_it_was_called() {
+    fn a_step_of_this_program_is_reported_where_it_was_called() {
         let caller = rock_recipe::shell_variable(CALLER_VARIABLE);
         let step = Step {
             argv: vec!["rock-matrix".into(), format!("--from={caller}/a")],

@@ -398,12 +398,12 @@ mod tests {
         ] {
             let mut hostile = whole.clone();
             *hostile.pointer_mut(field).unwrap() = value.into();
-            let told = BuildRecord::from_json(&hostile.to_string())
+            let message = BuildRecord::from_json(&hostile.to_string())
                 .unwrap_err()
                 .to_string();
             let name = field.split('/').nth(1).unwrap();
             assert_eq!(
-                told,
+                message,
                 format!("`{name}` has a value that no build writes"),
                 "{value:?}"
             );
@@ -460,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_file_is_told_and_no_file_is_none() {
+    fn half_a_file_is_reported_and_no_file_is_none() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("build.json");
         assert_eq!(BuildRecord::load(&path), Ok(None));

@@ -377,7 +377,7 @@ mod tests {
     };
 
     #[test]
-    fn a_pure_wheel_where_a_compiled_one_is_expected_is_told_where_the_recipe_says_its_tag() {
+    fn a_pure_wheel_where_a_compiled_one_is_expected_is_reported_where_the_recipe_says_its_tag() {
         let help = |found: &str| {
             let expected = "own-1.0+rocm62-cp312-cp312-linux_x86_64.whl".to_owned();
             let fault = CollectError::Name {
@@ -415,15 +415,15 @@ mod tests {
 
     #[test]
     fn a_failed_stage_names_command_status_last_lines_log_and_what_to_do() {
-        let told = fault(
+        let output = fault(
             StepErrorKind::Ended("exit status 2".into()),
             &["cc: error", "stop"],
         )
         .diagnostic(&CONTEXT);
-        assert_eq!(told.code.id, "B050");
-        assert_eq!(told.message, "stage `build` failed: exit status 2");
+        assert_eq!(output.code.id, "B050");
+        assert_eq!(output.message, "stage `build` failed: exit status 2");
         assert_eq!(
-            told.notes,
+            output.notes,
             [
                 "the command was make 'all of it'",
                 "its last lines were\ncc: error\nstop",
@@ -431,7 +431,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            told.help.as_deref(),
+            output.help.as_deref(),
             Some("fix the cause, then run `rock-matrix build j --resume`")
         );
     }
@@ -444,13 +444,13 @@ mod tests {
             &lines.iter().map(String::as_str).collect::<Vec<_>>(),
         );
         fault.output.errors = vec!["a.hip:3:5: error: no `x`".into()];
-        let told = fault.diagnostic(&CONTEXT);
+        let output = fault.diagnostic(&CONTEXT);
         assert_eq!(
-            told.notes[0],
+            output.notes[0],
             "the first error in its output is\na.hip:3:5: error: no `x`"
         );
         assert_eq!(
-            told.notes[2],
+            output.notes[2],
             "its last lines were\nline 16\nline 17\nline 18\nline 19\nline 20"
         );
         assert_eq!(
@@ -548,9 +548,9 @@ mod tests {
             stage: "biuld".into(),
             known: vec!["fetch".into(), "build".into()],
         };
-        let told = Diagnostic::from(&unknown);
+        let output = Diagnostic::from(&unknown);
         assert_eq!(
-            (told.code.id, told.help.as_deref()),
+            (output.code.id, output.help.as_deref()),
             ("B058", Some("did you mean `--resume=build`?"))
         );
     }

@@ -9,9 +9,8 @@ use rock_diagnostic::{Diagnostic, Location, Severity, Sink, count_more};
 use rock_publish::codes::release::{FILE_NOT_TAKEN, TOO_MANY_CALLS};
 use rock_publish::remote::{DesiredRelease, LONGEST_NAME_BYTES, locked, standing};
 use rock_publish::{
-    DesiredFile, GitTag, ListedAsset, LocalAsset, MissingRule, ReleaseContents, ReleaseDetails,
-    ReleasePlan, against_plan, archives_against_plan, missing_rocm_labels, targets_against_plan,
-    without_paths,
+    AllowedDifferences, DesiredFile, GitTag, ListedAsset, LocalAsset, ReleaseContents, ReleasePlan,
+    missing_rocm_labels, without_paths,
 };
 use rock_sys::{open_file, size_and_mtime};
 
@@ -34,11 +33,8 @@ pub struct UploadSet {
 /// The checks of the files of a release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReleaseChecks {
-    /// Whether the files are compared with the plan, and how planned wheels that are missing are
-    /// handled.
-    pub plan: Option<MissingRule>,
-    /// Whether wheels may lack code for GPU targets of the plan.
-    pub allows_missing_targets: bool,
+    /// The differences from the plan that are not errors.
+    pub allowed: AllowedDifferences,
     /// The severity of more uploads than GitHub accepts in an hour; `None` if they may take longer.
     pub hourly_limit: Option<Severity>,
 }
@@ -78,7 +74,10 @@ impl UploadSet {
             Some(refusal) if sink.has_errors() => sink.push(refusal.into()),
             Some(_) => {}
             None => {
-                self.check_against_plan(&details, &standing, checks, compat, sink);
+                let names: BTreeSet<&str> = standing.keys().copied().collect();
+                let offered = without_paths(&self.files);
+                self.plan
+                    .check(&offered, &names, &details, checks.allowed, compat, sink);
                 sink.extend(missing_rocm_labels(&release.assets, &details));
                 sink.extend(undescribed_wheels(&undescribed));
                 if let Some(severity) = checks.hourly_limit {
@@ -90,32 +89,6 @@ impl UploadSet {
             }
         }
         (!sink.has_errors()).then_some(release)
-    }
-
-    fn check_against_plan(
-        &self,
-        details: &ReleaseDetails,
-        standing: &BTreeMap<&str, &ListedAsset>,
-        checks: ReleaseChecks,
-        compat: &Compat,
-        sink: &mut Sink,
-    ) {
-        let Some(rule) = checks.plan else { return };
-        let assets = without_paths(&self.files);
-        let kept: Vec<_> = standing
-            .keys()
-            .filter_map(|name| name.parse().ok())
-            .collect();
-        against_plan(&self.plan.wheels, &assets, &kept, rule, sink);
-        let names: BTreeSet<&str> = standing.keys().copied().collect();
-        archives_against_plan(&self.plan.archives, &assets, &names, rule, sink);
-        targets_against_plan(
-            &assets,
-            details,
-            checks.allows_missing_targets,
-            compat,
-            sink,
-        );
     }
 }
 
@@ -240,7 +213,9 @@ mod tests {
     use rock_compat::Compat;
     use rock_diagnostic::{Severity, Sink};
     use rock_publish::remote::{DesiredRelease, MakeLatest};
-    use rock_publish::{ListedAsset, ListedRelease, MANIFEST, ReleasePlan, SUMS};
+    use rock_publish::{
+        AllowedDifferences, ListedAsset, ListedRelease, MANIFEST, ReleasePlan, SUMS,
+    };
 
     use super::{ReleaseChecks, UploadSet};
     use crate::RemoteState;
@@ -280,8 +255,7 @@ mod tests {
             manifest: None,
         };
         let checks = ReleaseChecks {
-            plan: None,
-            allows_missing_targets: false,
+            allowed: AllowedDifferences::default(),
             hourly_limit: Some(Severity::Error),
         };
         let (compat, mut sink) = (Compat::embedded(), Sink::new());

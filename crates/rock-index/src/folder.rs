@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn patches_of_one_torch_share_a_folder_and_the_newest_stands_first() {
+    fn patches_of_one_torch_share_a_folder_and_the_newest_is_first() {
         assert_eq!(folder("6.2", Some("2.5.0")), folder("6.2.0", Some("2.5.1")));
         let mut folders = [
             IndexFolder::Any,

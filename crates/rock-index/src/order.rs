@@ -89,7 +89,7 @@ mod tests {
     use super::numbered;
 
     #[test]
-    fn nine_stands_before_ten() {
+    fn nine_sorts_before_ten() {
         let mut tags = ["cp312", "py3", "cp39", "cp310"];
         tags.sort_by_key(|tag| numbered(tag));
         assert_eq!(tags, ["cp39", "cp310", "cp312", "py3"]);

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_an_artifact_is_told_from_what_does_not() {
+    fn what_only_looks_like_an_artifact_is_distinguished_from_what_does_not() {
         for text in [
             "artifacts-unsplit",
             "blas_lib",

@@ -10,20 +10,11 @@ use rock_names::{ExpectedWheel, Version, WheelName, is_tree_archive};
 
 /// A wheel that a plan expects.
 #[derive(Debug, Clone)]
-pub struct PlannedWheel {
+pub(crate) struct PlannedWheel {
     /// The ID of the job.
-    pub job: String,
+    pub(crate) job: String,
     /// The wheel before repair. A job with several wheels has one entry per wheel.
-    pub wheel: ExpectedWheel,
-}
-
-/// The handling of wheels that the plan expects and the release lacks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MissingRule {
-    /// Report them as errors.
-    Refuse,
-    /// Report them as warnings.
-    Allow,
+    pub(crate) wheel: ExpectedWheel,
 }
 
 /// An offered file that is excluded because of another error. Its name is checked nevertheless.
@@ -218,11 +209,11 @@ fn same_name(one: &Asset, other: &Asset) -> Diagnostic {
 
 /// Reports wheels that the plan expects and the release would lack, and offered wheels that are not
 /// in the plan. `kept` are the wheels that are already in the release.
-pub fn against_plan(
+pub(crate) fn against_plan(
     expected: &[PlannedWheel],
     offered: &[Asset],
     kept: &[WheelName],
-    missing: MissingRule,
+    missing: Severity,
     sink: &mut Sink,
 ) {
     let mut planned: BTreeMap<WheelCell, Vec<&PlannedWheel>> = BTreeMap::new();
@@ -267,11 +258,11 @@ pub fn against_plan(
 /// Reports planned archives of install trees and source distributions that the release would lack,
 /// and offered archives of install trees that are not in the plan. `expected` has a pair of job and
 /// filename for each; `kept` are the names of files that are already in the release.
-pub fn archives_against_plan(
+pub(crate) fn archives_against_plan(
     expected: &[(String, String)],
     offered: &[Asset],
     kept: &BTreeSet<&str>,
-    missing: MissingRule,
+    missing: Severity,
     sink: &mut Sink,
 ) {
     let trees = || offered.iter().filter(|file| is_tree_archive(file.name()));
@@ -304,11 +295,7 @@ fn unplanned(file: &Asset) -> Diagnostic {
     .help("leave it out, or publish without `--plan`")
 }
 
-fn absent(message: String, note: String, missing: MissingRule) -> Diagnostic {
-    let severity = match missing {
-        MissingRule::Refuse => Severity::Error,
-        MissingRule::Allow => Severity::Warning,
-    };
+fn absent(message: String, note: String, severity: Severity) -> Diagnostic {
     Diagnostic::new(&codes::MISSING_WHEEL, message)
         .severity(severity)
         .note(note)
@@ -319,7 +306,7 @@ fn missing_wheel(
     cell: &WheelCell,
     jobs: &[&PlannedWheel],
     found: usize,
-    missing: MissingRule,
+    missing: Severity,
 ) -> Diagnostic {
     let names: Vec<String> = jobs.iter().map(|job| format!("`{}`", job.job)).collect();
     let (message, note) = match (jobs, found) {
@@ -352,7 +339,7 @@ fn are_wheels(count: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{LeftOut, MissingRule, PlannedWheel, against_plan, as_github_release, as_release};
+    use super::{LeftOut, PlannedWheel, against_plan, as_github_release, as_release};
     use crate::{Asset, testing::asset};
     use rock_diagnostic::{Severity, Sink};
 
@@ -394,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_github_would_change_is_told_of() {
+    fn a_name_that_github_would_change_is_reported() {
         let odd = [offered("a-1!2-py3-none-any.whl", 1)];
         check(&odd, &["name-not-kept"]);
         let mut sink = Sink::new();
@@ -415,12 +402,13 @@ mod tests {
             let mut sink = Sink::new();
             let name = format!("a-1+{label}-py3-none-any.whl");
             as_github_release(&[offered(&name, 1)], &[], &mut sink);
-            let told = sink.finish();
-            assert_eq!(told.is_empty(), normal.is_empty(), "{label}");
+            let findings = sink.finish();
+            assert_eq!(findings.is_empty(), normal.is_empty(), "{label}");
             assert!(
-                told.iter()
+                findings
+                    .iter()
                     .all(|one| one.message.contains(&format!("is `{normal}`"))),
-                "{told:?}"
+                "{findings:?}"
             );
             let mut sink = Sink::new();
             as_github_release(
@@ -433,7 +421,7 @@ mod tests {
             );
             assert_eq!(
                 sink.finish().len(),
-                told.len(),
+                findings.len(),
                 "also where the file has another fault"
             );
         }
@@ -451,13 +439,13 @@ mod tests {
             expected("nightly", "torch-*-cp312-cp312-linux_x86_64.whl"),
             expected("nightly", "triton-*-cp312-cp312-linux_x86_64.whl"),
         ];
-        let told = |names: &[&str]| {
+        let messages_of = |names: &[&str]| {
             let files: Vec<Asset> = (0_u8..)
                 .zip(names)
                 .map(|(n, name)| offered(name, n))
                 .collect();
             let mut sink = Sink::new();
-            against_plan(&plan, &files, &[], MissingRule::Refuse, &mut sink);
+            against_plan(&plan, &files, &[], Severity::Error, &mut sink);
             sink.finish()
                 .into_iter()
                 .map(|one| one.message)
@@ -469,14 +457,14 @@ mod tests {
             "triton-3.5.0-cp312-cp312-linux_x86_64.whl",
             "triton-3.6.0-cp312-cp312-linux_x86_64.whl",
         ];
-        assert_eq!(told(&all), Vec::<String>::new());
+        assert_eq!(messages_of(&all), Vec::<String>::new());
         let one_short =
             "there is 1 wheel for triton * for cp312-cp312 on linux_x86_64, but 2 are planned";
-        assert_eq!(told(&all[..3]), [one_short]);
-        assert_eq!(told(&all[..2]), [one_short.replace("is 1", "is no")]);
+        assert_eq!(messages_of(&all[..3]), [one_short]);
+        assert_eq!(messages_of(&all[..2]), [one_short.replace("is 1", "is no")]);
         let apex = "apex-1.12-cp312-cp312-linux_x86_64.whl";
         assert_eq!(
-            told(&[&all[..], &[apex]].concat()),
+            messages_of(&[&all[..], &[apex]].concat()),
             [format!("no job of the plan builds `{apex}`")]
         );
     }
@@ -497,12 +485,9 @@ mod tests {
             offered("b-1-py3-none-any.whl", 2),
         ];
         let kept = ["a-1+rocm62-cp312-cp312-linux_x86_64.whl".parse().unwrap()];
-        for (rule, severity) in [
-            (MissingRule::Refuse, Severity::Error),
-            (MissingRule::Allow, Severity::Warning),
-        ] {
+        for severity in [Severity::Error, Severity::Warning] {
             let mut sink = Sink::new();
-            against_plan(&plan, &files, &kept, rule, &mut sink);
+            against_plan(&plan, &files, &kept, severity, &mut sink);
             let found: Vec<(&str, Severity)> = sink
                 .finish()
                 .iter()

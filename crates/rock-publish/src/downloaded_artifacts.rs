@@ -10,10 +10,10 @@ use rock_plan::Job;
 use rock_sys::{FileError, ListedFile, hash_file, list_files, read_bytes};
 
 use crate::file_errors::machine_error;
-use crate::{
-    ArtifactSums, Asset, LARGEST_SUMS_BYTES, LegArtifact, LegReport, LocalAsset, SUMS,
-    check_artifact, check_strays, sha256,
+use crate::handover::{
+    ArtifactSums, LARGEST_SUMS_BYTES, LegArtifact, check_artifact, check_strays,
 };
+use crate::{Asset, LegReport, LocalAsset, SUMS, sha256};
 
 /// The artifacts of a run, each with the report of its job.
 #[derive(Debug)]

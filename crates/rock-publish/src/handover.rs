@@ -16,7 +16,7 @@ use rock_names::{Digest, ExpectedWheel, is_tree_archive};
 use rock_plan::Job;
 
 /// The largest `SHA256SUMS` of an artifact that is read. A leg has only a few files.
-pub const LARGEST_SUMS_BYTES: u64 = 1 << 20;
+pub(crate) const LARGEST_SUMS_BYTES: u64 = 1 << 20;
 
 /// The report of one leg of a workflow.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -147,7 +147,7 @@ fn invalid_variable(name: &str, reason: &str) -> Diagnostic {
 }
 
 /// Reports legs that contradict each other or the plan.
-pub fn check_leg_reports(reports: &[LegReport], jobs: &[Job], sink: &mut Sink) {
+fn check_leg_reports(reports: &[LegReport], jobs: &[Job], sink: &mut Sink) {
     let planned: BTreeSet<&str> = jobs.iter().map(|job| job.id.as_str()).collect();
     let (mut legs, mut artifacts) = (BTreeSet::new(), BTreeMap::new());
     for report in reports {
@@ -211,26 +211,26 @@ pub fn check_plan_digest(shown: &str, found: Digest, reported: Digest) -> Result
 
 /// The downloaded artifact of a leg.
 #[derive(Debug, Clone)]
-pub struct LegArtifact {
+pub(crate) struct LegArtifact {
     /// The path of its directory as the user gave it.
-    pub shown: String,
+    pub(crate) shown: String,
     /// Its `SHA256SUMS`; `None` if it has none.
-    pub sums: Option<ArtifactSums>,
+    pub(crate) sums: Option<ArtifactSums>,
     /// The other files by path relative to the directory; the digest is `None` if the file has
     /// another error that is reported elsewhere.
-    pub files: BTreeMap<String, Option<Digest>>,
+    pub(crate) files: BTreeMap<String, Option<Digest>>,
     /// Names of entries that are neither files nor directories.
-    pub others: Vec<String>,
+    pub(crate) others: Vec<String>,
 }
 
 /// The `SHA256SUMS` of an artifact.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ArtifactSums {
+pub(crate) struct ArtifactSums {
     /// The digest of the checksum file itself.
-    pub digest: Digest,
+    pub(crate) digest: Digest,
     /// Its content; empty if it is larger than [`LARGEST_SUMS_BYTES`].
-    pub bytes: Vec<u8>,
-    pub size_bytes: u64,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) size_bytes: u64,
 }
 
 impl ArtifactSums {
@@ -273,7 +273,7 @@ impl LegArtifact {
 /// Reports files of an artifact that its leg did not report, that differ from the report or are
 /// missing, and that belong to another job. `assets` are the wheels and archives in the artifact,
 /// by name.
-pub fn check_artifact(
+pub(crate) fn check_artifact(
     report: &LegReport,
     job: &Job,
     artifact: &LegArtifact,
@@ -360,7 +360,7 @@ pub fn check_artifact(
 }
 
 /// Reports directories and files that do not belong to a reported artifact.
-pub fn check_strays(strays: &[String], sink: &mut Sink) {
+pub(crate) fn check_strays(strays: &[String], sink: &mut Sink) {
     for stray in strays {
         sink.push(
             Diagnostic::new(
@@ -447,8 +447,8 @@ mod tests {
             &[],
             &mut sink,
         );
-        let told: Vec<String> = sink.finish().into_iter().map(|one| one.message).collect();
-        insta::assert_snapshot!(told.join("\n"), @r"
+        let lines: Vec<String> = sink.finish().into_iter().map(|one| one.message).collect();
+        insta::assert_snapshot!(lines.join("\n"), @r"
         a leg reports the job `a`, which is not in the plan
         a leg reports the job `b`, which is not in the plan
         the jobs `a` and `b` report the same artifact, 1

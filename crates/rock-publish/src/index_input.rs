@@ -11,8 +11,8 @@ use rock_names::YankedFiles;
 use crate::index_directory::{index_kept, lists_files};
 use crate::{
     CheckDepth, DigestCache, INDEX, IndexOptions, LocalAsset, ManifestRowSet, MetadataBody,
-    PublishedAt, PublishedReleases, PublishedSource, RebuiltFile, as_release, cache_note,
-    find_files, index_files, merged, names_with_metadata, no_files_in, read_assets,
+    PublishedAt, PublishedReleases, PublishedSource, RebuiltFile, YankRuleSet, as_release,
+    cache_note, find_files, index_files, merged, names_with_metadata, no_files_in, read_assets,
     read_yanked_files,
 };
 
@@ -199,10 +199,7 @@ impl IndexReader<'_> {
     }
 
     /// Returns the location of a source, and takes its manifests.
-    fn published_at<'p>(
-        &self,
-        source: &'p mut PublishedSource<ManifestRowSet>,
-    ) -> PublishedAt<'p> {
+    fn published_at<'p>(&self, source: &'p mut PublishedSource<ManifestRowSet>) -> PublishedAt<'p> {
         let manifests = std::mem::take(&mut source.manifests);
         let source: &'p PublishedSource<ManifestRowSet> = source;
         let directory = source.directory.as_deref();

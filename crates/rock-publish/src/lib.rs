@@ -63,10 +63,7 @@ pub use asset_reader::{
 };
 pub use attestation_subjects::write_subjects;
 pub use built_torch::built_with_other_torch;
-pub use checks::{
-    LeftOut, MissingRule, PlannedWheel, against_plan, archives_against_plan, as_github_release,
-    as_release,
-};
+pub use checks::{LeftOut, as_github_release, as_release};
 pub use digest_cache::{CacheEntry, CachedAsset, DigestCache, MetadataBody, cache_note};
 pub use directory_edits::{
     DesiredFile, DirectoryEdit, DirectoryEdits, FileConflict, ObservedFile, OnDifference,
@@ -76,8 +73,7 @@ pub use directory_lock::lock_for_replacement;
 pub use downloaded_artifacts::DownloadedArtifacts;
 pub use gfx_reader::{WheelCode, wheel_code_read};
 pub use handover::{
-    ArtifactSums, LARGEST_SUMS_BYTES, LegArtifact, LegReport, LegReportError, check_all_reported,
-    check_artifact, check_leg_reports, check_plan_digest, check_strays, leg_reports_of_variables,
+    LegReport, LegReportError, check_all_reported, check_plan_digest, leg_reports_of_variables,
     read_leg_reports,
 };
 pub use index_directory::{
@@ -117,14 +113,14 @@ pub use release::{
 pub use release_directory::{
     FileTransfer, ReleaseDirectory, ReleaseDirectoryError, ReleaseLock, nested_release_error,
 };
-pub use release_plan::ReleasePlan;
+pub use release_plan::{AllowedDifferences, ReleasePlan};
 pub use rocm_label::missing_rocm_labels;
 pub use saved_document::{saved, saved_manifests};
 pub use sums::{SUMS, SumsError, read_sums, sha256, sums};
 pub use tag::{GitTag, GitTagError, TagName, TagNameError, is_prerelease_tag, tag_pieces};
 pub use tag_ruleset::{TagRuleset, TagRulesetDetails};
 pub use tag_target::{TagTarget, TargetCommitish};
-pub use target_shortfall::{TargetShortfall, targets_against_plan};
+pub use target_shortfall::TargetShortfall;
 pub use wheel_cell::WheelCell;
 pub use yank_rules::YankRuleSet;
 

@@ -531,17 +531,18 @@ mod tests {
                 "{field} {value:?}"
             );
         }
-        let told =
+        let error =
             ReleaseListing::from_json(r#"{"repository": "a b", "releases": []}"#).unwrap_err();
         assert!(
-            told.to_string()
+            error
+                .to_string()
                 .contains("its repository name is not valid: `a b`"),
-            "{told}"
+            "{error}"
         );
     }
 
     #[test]
-    fn what_is_no_listing_is_told_with_what_is() {
+    fn a_text_that_is_not_a_listing_is_reported_with_the_formats() {
         for text in [
             "7",
             "\"x\"",

@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn gfx_targets_are_told_where_they_are_known() {
+    fn gfx_targets_are_reported_where_they_are_known() {
         let known = ManifestFile {
             gfx: vec!["gfx942".into()],
             ..file("a.whl")
@@ -507,24 +507,24 @@ mod tests {
         ] {
             let mut hostile = whole.clone();
             *hostile.pointer_mut(field).unwrap() = value.into();
-            let told = ReleaseManifest::from_json(&hostile.to_string());
+            let output = ReleaseManifest::from_json(&hostile.to_string());
             let is_refused = matches!(
-                told,
+                output,
                 Err(ManifestError::BadField { .. } | ManifestError::BadName(_))
             );
-            assert!(is_refused, "{field} {value:?}: {told:?}");
+            assert!(is_refused, "{field} {value:?}: {output:?}");
         }
-        let told = ReleaseManifest::from_json(&whole.to_string().replace("flash-attn", "a b"))
+        let output = ReleaseManifest::from_json(&whole.to_string().replace("flash-attn", "a b"))
             .unwrap_err()
             .to_string();
         assert_eq!(
-            told,
+            output,
             "`distribution` of `a.whl` is `a b`, which is not a project name"
         );
     }
 
     #[test]
-    fn a_digest_that_is_none_is_told_with_its_line() {
+    fn an_invalid_digest_is_reported_with_its_line() {
         let known = ManifestFile {
             metadata_sha256: Some(rock_names::Digest::new([0xcd; 32])),
             ..file("a.whl")
@@ -532,12 +532,12 @@ mod tests {
         let text = ReleaseManifest::new(None, None, vec![known.clone()]).to_json();
         assert_eq!(ReleaseManifest::from_json(&text).unwrap().files, [known]);
         for whole in ["ab".repeat(32), "cd".repeat(32)] {
-            let told = ReleaseManifest::from_json(&text.replace(&whole, &whole[2..]))
+            let message = ReleaseManifest::from_json(&text.replace(&whole, &whole[2..]))
                 .unwrap_err()
                 .to_string();
             assert!(
-                told.contains("is not a digest") && told.contains(" line "),
-                "{told}"
+                message.contains("is not a digest") && message.contains(" line "),
+                "{message}"
             );
         }
     }

@@ -132,28 +132,28 @@ mod tests {
             older: held(""),
         };
         assert!(rebuilt_warning(&[]).is_none());
-        let told = rebuilt_warning(std::slice::from_ref(&one)).unwrap();
-        let help = told.help.as_deref().unwrap();
+        let output = rebuilt_warning(std::slice::from_ref(&one)).unwrap();
+        let help = output.help.as_deref().unwrap();
         assert!(
             help.contains("delete the older file") && !help.contains("yank"),
             "that yanks the good file: {help}"
         );
         assert_eq!(
-            told.message,
+            output.message,
             "an older release has `a.whl` with different content"
         );
         assert_eq!(
-            told.notes,
+            output.notes,
             [
                 "offered: `a.whl` of release `v2`, 7 bytes; skipped: the file of a directory \
                  without a tag, 7 bytes"
             ]
         );
-        let told = rebuilt_warning(&vec![one; 7]).unwrap();
+        let output = rebuilt_warning(&vec![one; 7]).unwrap();
         assert!(
-            told.message.contains("7 files")
-                && told.notes.len() == 6
-                && told.notes[5] == "and 2 more"
+            output.message.contains("7 files")
+                && output.notes.len() == 6
+                && output.notes[5] == "and 2 more"
         );
     }
 }

@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_plan_said_stays_when_publishing_without_one() {
+    fn facts_of_a_plan_stay_when_publishing_without_one() {
         let particulars = ReleaseDetails {
             tag: Some("v1".into()),
             plan: Some(Digest::new([9; 32])),

@@ -1,28 +1,39 @@
 //! The plan that a release is published against.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rock_compat::{Compat, RunTime};
-use rock_diagnostic::{Sink, SourceText};
-use rock_names::Digest;
+use rock_diagnostic::{Severity, Sink, SourceText};
+use rock_names::{Digest, WheelName};
 use rock_plan::Job;
 
-use crate::{LocalAsset, PlannedWheel, ReleaseDetails, WheelCell, sha256, wheel_code_read};
+use crate::checks::{PlannedWheel, against_plan, archives_against_plan};
+use crate::target_shortfall::targets_against_plan;
+use crate::{Asset, LocalAsset, ReleaseDetails, WheelCell, sha256, wheel_code_read};
 
 /// The files that a plan expects in a release, and its data about them. Without a plan it is empty.
 #[derive(Debug, Default)]
 pub struct ReleasePlan {
     /// The expected wheels.
-    pub wheels: Vec<PlannedWheel>,
+    wheels: Vec<PlannedWheel>,
     /// The expected archives of install trees and source distributions, each after the ID of its
     /// job.
-    pub archives: Vec<(String, String)>,
+    archives: Vec<(String, String)>,
     /// The digest of the plan; `None` without a plan.
     pub digest: Option<Digest>,
     /// The jobs of the plan.
     pub jobs: Vec<Job>,
     /// The data of each expected wheel.
     facts: Vec<WheelFacts>,
+}
+
+/// The differences from the plan that are not errors.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct AllowedDifferences {
+    /// Whether planned wheels and archives may be missing, with a warning.
+    pub missing_files: bool,
+    /// Whether wheels may lack code for GPU targets of the plan, with a note.
+    pub missing_targets: bool,
 }
 
 /// The data of a job about its wheel.
@@ -72,6 +83,33 @@ impl ReleasePlan {
             rocm_read,
             run_time: select(&facts, |facts| &facts.run_time),
         }
+    }
+
+    /// Compares the files of a release with the plan. Reports planned wheels, archives and GPU
+    /// targets that the release would lack, and offered files that are not in the plan. `kept` are
+    /// the names of the files that are already in the release. Without a plan, reports nothing.
+    pub fn check(
+        &self,
+        offered: &[Asset],
+        kept: &BTreeSet<&str>,
+        details: &ReleaseDetails,
+        allowed: AllowedDifferences,
+        compat: &Compat,
+        sink: &mut Sink,
+    ) {
+        if self.digest.is_none() {
+            return;
+        }
+        let missing = if allowed.missing_files {
+            Severity::Warning
+        } else {
+            Severity::Error
+        };
+        let kept_wheels: Vec<WheelName> =
+            kept.iter().filter_map(|name| name.parse().ok()).collect();
+        against_plan(&self.wheels, offered, &kept_wheels, missing, sink);
+        archives_against_plan(&self.archives, offered, kept, missing, sink);
+        targets_against_plan(offered, details, allowed.missing_targets, compat, sink);
     }
 
     fn add(&mut self, job: &Job) {
@@ -129,4 +167,42 @@ fn select<T: Clone>(
         .iter()
         .map(|(name, facts)| ((*name).to_owned(), value(facts).clone()))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use rock_compat::Compat;
+    use rock_diagnostic::Sink;
+
+    use super::{AllowedDifferences, ReleasePlan};
+    use crate::testing::asset;
+    use crate::{ReleaseDetails, sha256};
+
+    fn check(plan: &ReleasePlan) -> Vec<String> {
+        let mut sink = Sink::new();
+        plan.check(
+            &[asset("a-1-py3-none-any.whl", 1)],
+            &BTreeSet::new(),
+            &ReleaseDetails::default(),
+            AllowedDifferences::default(),
+            &Compat::embedded(),
+            &mut sink,
+        );
+        sink.finish().into_iter().map(|one| one.message).collect()
+    }
+
+    #[test]
+    fn files_are_compared_with_a_plan_only_if_there_is_one() {
+        assert_eq!(check(&ReleasePlan::default()), [""; 0]);
+        let empty = ReleasePlan {
+            digest: Some(sha256(b"[]")),
+            ..ReleasePlan::default()
+        };
+        assert_eq!(
+            check(&empty),
+            ["no job of the plan builds `a-1-py3-none-any.whl`"]
+        );
+    }
 }

@@ -89,7 +89,7 @@ impl TargetShortfall {
 /// Reports offered wheels that lack code for targets of their jobs, as notes if `is_allowed`. Skips
 /// wheels whose code was not read, and packages of the ROCm SDK, each of which has only a part of
 /// its code.
-pub fn targets_against_plan(
+pub(crate) fn targets_against_plan(
     offered: &[Asset],
     particulars: &ReleaseDetails,
     is_allowed: bool,

@@ -15,9 +15,9 @@ use rock_publish::{
     IndexDirectory, IndexInput, IndexOptions, IndexReader, IndexUpdate, LocalAsset, MANIFEST,
     ManifestRowSet, MetadataBody, OnDifference, PublishSummary, PublishedReleases, PublishedYanks,
     ReleaseContents, ReleaseDirectory, ReleaseDirectoryError, ReleaseLock, ReleasePlan, SUMS,
-    check_index_target, expand_paths, find_files, listed_files, lists_files, lock_for_replacement,
-    nested_release_error, read_assets, read_yanked_files, relative_steps, sha256, without_paths,
-    write_metadata_files, YankRuleSet,
+    YankRuleSet, check_index_target, expand_paths, find_files, listed_files, lists_files,
+    lock_for_replacement, nested_release_error, read_assets, read_yanked_files, relative_steps,
+    sha256, without_paths, write_metadata_files,
 };
 use rock_sys::{Signals, StopSignal};
 use rock_wheel::{DosTime, NewWheel, NewWheelOptions, ProgressMeter};
@@ -435,7 +435,10 @@ fn an_index_is_built_and_an_edit_changes_only_its_yanks() {
     assert_eq!((is_written, build.reason()), (false, None));
     let (report, is_written) = index(IndexAction::Edit).run(&selection);
     assert_eq!(report, format!("yanked: {WHEEL}: broken\n"));
-    assert_eq!((is_written, build.reason().as_deref()), (true, Some("broken")));
+    assert_eq!(
+        (is_written, build.reason().as_deref()),
+        (true, Some("broken"))
+    );
     assert_eq!(build.run(&[]), (String::new(), false), "the yank is kept");
 
     let errors = build.input().check_rules(&rules(&["other<2"])).unwrap_err();
@@ -474,7 +477,10 @@ fn published_directories_keep_the_yanks_of_their_indexes() {
     let mut sink = Sink::new();
     let input = reader.read_releases(published, &mut sink).unwrap();
     assert_eq!(codes(&sink.finish()), [""; 0]);
-    assert_eq!(notes.into_inner(), ["1 files read, 0 known by their digest"]);
+    assert_eq!(
+        notes.into_inner(),
+        ["1 files read, 0 known by their digest"]
+    );
     let (update, lock) = IndexUpdate::open(input, &options, &build.compat, || ()).unwrap();
     let written = update.write(lock.unwrap()).unwrap();
     assert!(written.is_changed && written.indexes.is_empty());

@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn the_name_of_an_archive_tells_distribution_and_platform() {
-        let told = |name: &str| {
+        let output_of = |name: &str| {
             let ArchiveName {
                 machine,
                 distribution,
@@ -105,7 +105,7 @@ mod tests {
         };
         let of = |distribution: &str, machine: &str| (distribution.to_owned(), machine.to_owned());
         let name = "composable_kernel-1.0+rocm7.14-gfx942-cp312-win_amd64-tree.tar.gz";
-        assert_eq!(told(name), of("composable-kernel", "win_amd64"));
-        assert_eq!(told("own-tree.tar.gz"), of("own", "any"));
+        assert_eq!(output_of(name), of("composable-kernel", "win_amd64"));
+        assert_eq!(output_of("own-tree.tar.gz"), of("own", "any"));
     }
 }

@@ -376,7 +376,7 @@ mod tests {
     #[test]
     fn every_cell_says_its_number_in_text_and_to_a_screen_reader() {
         let picture = svg(&heatmap("flash-attn"), ColorScheme::Auto);
-        for told in [
+        for text in [
             "Python 3.9, torch 2.9, ROCm 7.2: 3 of 3 published",
             "Python 3.9, torch 2.10, ROCm 7.14: 1 of 3 published",
             "Python 3.10, torch 2.9, ROCm 7.2: 0 of 3 published",
@@ -386,7 +386,7 @@ mod tests {
             "prefers-color-scheme:dark",
             ">1/3<",
         ] {
-            assert!(picture.contains(told), "{told}\n{picture}");
+            assert!(picture.contains(text), "{text}\n{picture}");
         }
         assert!(!svg(&heatmap("a"), ColorScheme::Light).contains("prefers"));
         assert!(svg(&heatmap("a"), ColorScheme::Dark).contains("#0d1117"));

@@ -122,7 +122,7 @@ mod tests {
     ];
 
     #[test]
-    fn what_stands_between_markers_is_replaced_once_and_the_rest_stays() {
+    fn text_between_markers_is_replaced_once_and_the_rest_stays() {
         let once = replaced("x\n<!-- A_START -->\nold\n<!-- A_END -->\ny", &PARTS).unwrap();
         assert_eq!(once, "x\n<!-- A_START -->\nnew\n<!-- A_END -->\ny");
         assert_eq!(replaced(&once, &PARTS).unwrap(), once);

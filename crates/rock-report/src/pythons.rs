@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn nine_and_later_stands_before_ten_and_any_last() {
+    fn nine_and_later_sorts_before_ten_and_any_last() {
         let mut pythons = [
             "py3-none",
             "cp310-cp310",

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn wheels_beyond_990_are_linked_in_the_release_that_goes_on() {
+    fn wheels_beyond_990_are_linked_in_the_continuation() {
         let most = Compat::embedded().limit_value("release-assets");
         let base = "https://github.com/o/r/releases/download/v1/x"
             .parse()

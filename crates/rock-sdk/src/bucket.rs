@@ -314,8 +314,8 @@ mod tests {
             nested(MAX_LISTING_DEPTH - 1),
             Ok(super::BucketPage::default())
         );
-        let said = "it has more than 32 nested elements, at byte 114";
-        assert_eq!(nested(MAX_LISTING_DEPTH), Err(said.to_owned()));
+        let output = "it has more than 32 nested elements, at byte 114";
+        assert_eq!(nested(MAX_LISTING_DEPTH), Err(output.to_owned()));
         let files = |count: usize| {
             let all = "<Contents><Key>k</Key><Size>1</Size></Contents>".repeat(count);
             page(&format!("<ListBucketResult>{all}</ListBucketResult>"))

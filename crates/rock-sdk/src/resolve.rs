@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_an_escape_and_nothing_there_are_told_apart() {
+    fn a_loop_an_escape_and_nothing_there_are_distinguished() {
         check(
             "bin/clang",
             "../llvm/bin/clang-23",

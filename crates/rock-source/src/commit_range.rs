@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_merge_and_a_head_beside_upstream_are_told() {
+    fn a_merge_and_a_head_beside_upstream_are_reported() {
         assert_eq!(
             CommitRange::new("d c x\nc a\nx a\n", "a", "d"),
             Err(NoLine::Merge("d".into()))

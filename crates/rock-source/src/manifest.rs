@@ -376,7 +376,7 @@ mod tests {
 
     /// The ref of torch is compared with the expected one.
     #[test]
-    fn a_manifest_of_another_torch_is_told() {
+    fn a_manifest_of_another_torch_is_reported() {
         let compat = Compat::embedded();
         let expect = |branch: Option<&str>| {
             let manifest = SourceManifest {
@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_of_a_manifest_is_told() {
+    fn every_fault_of_a_manifest_is_reported() {
         let text = format!(
             "{{\"pytorch\": {{\"commit\": \"{COMMIT}\"}}, \"triton\": 3, \
              \"apex\": {{\"repo\": \"-x\", \"commit\": \"{COMMIT}\"}}, \"pytorch_audio\": {{\"repo\": \"r\", \"commit\": \"main\"}}}}"
@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_that_belong_to_another_torch_are_told() {
+    fn versions_that_belong_to_another_torch_are_reported() {
         let compat = Compat::embedded();
         let vision = ManifestEntry {
             key: "pytorch_vision".into(),

@@ -173,10 +173,10 @@ mod tests {
             "C110 no-patch-set: `patches` has no patch set `rocm_2.7`"
         );
         for name in ["../x", "/etc", "a/../b", "", ".", "a//b", "a\\b", "C:/x"] {
-            let told = named(name, &[name]).unwrap_err();
+            let error = named(name, &[name]).unwrap_err();
             assert!(
-                told.starts_with("C109 bad-patch-set-name: "),
-                "{name}: {told}"
+                error.starts_with("C109 bad-patch-set-name: "),
+                "{name}: {error}"
             );
         }
     }

@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_of_another_version_and_one_that_is_cut_are_told() {
+    fn a_state_of_another_version_and_one_that_is_cut_are_reported() {
         let text = CheckoutState::begun(&wanted(), None).to_json();
         assert_eq!(
             CheckoutState::parse(&text.replace("\"version\": 1", "\"version\": 2")),
@@ -332,10 +332,10 @@ mod tests {
             let mut hostile = whole.clone();
             *hostile.pointer_mut(field).unwrap() = value.into();
             let name = field.split('/').nth(1).unwrap();
-            let told = CheckoutState::parse(&hostile.to_string()).unwrap_err();
+            let message = CheckoutState::parse(&hostile.to_string()).unwrap_err();
             assert!(
-                matches!(told, CheckoutStateError::BadField(field) if field == name),
-                "{field} {value}: {told}"
+                matches!(message, CheckoutStateError::BadField(field) if field == name),
+                "{field} {value}: {message}"
             );
         }
     }

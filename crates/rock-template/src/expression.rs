@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_make_what_stands_behind_versions_and_what_wheels_require() {
+    fn functions_make_version_suffixes_and_requirements() {
         assert_eq!(
             check("2.9.0{{ rocm_suffix('7.10.0.dev0+efed3c') }}").as_str(),
             Some("2.9.0+devrocm7.10.0.dev0.efed3c")

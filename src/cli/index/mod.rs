@@ -98,8 +98,8 @@ fn add_matrix_rules(
         return Ok(());
     }
     let options = load::workspace_options(shell, compat);
-    let (workspace, found) = Workspace::load_valid(files, &options)
-        .map_err(|errors| Exit::collect(errors, sink))?;
+    let (workspace, found) =
+        Workspace::load_valid(files, &options).map_err(|errors| Exit::collect(errors, sink))?;
     sink.extend(found.finish());
     for matrix in workspace.matrices() {
         if !rules.add_matrix(matrix.config()) {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::built_torch::check_torch;
-use super::{Args, Exit, Format, Shell, links, load, named, parsed, read_plan};
+use super::{Args, Exit, Format, Shell, links, load, named, parse_tag, read_plan};
 use crate::codes::release as codes;
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Sink};
@@ -12,9 +12,8 @@ use crate::index::{carry_over, yank_notes};
 use crate::publish::{
     CheckDepth, DigestCache, DownloadedArtifacts, FileTransfer, INDEX, LocalAsset, OnDifference,
     PublishSummary, ReleaseContents, ReleaseDirectory, ReleaseDirectoryError, ReleaseLock, TagName,
-    against_plan, archives_against_plan, as_release, expand_paths, missing_rocm_labels,
-    nested_release_error, read_assets, read_yanked_files, targets_against_plan, unique_by_name,
-    without_paths,
+    as_release, expand_paths, missing_rocm_labels, nested_release_error, read_assets,
+    read_yanked_files, unique_by_name, without_paths,
 };
 use crate::sys::Signals;
 
@@ -25,13 +24,8 @@ pub(super) fn publish(
     shell: &Shell,
     sink: &mut Sink,
 ) -> Result<Exit, Exit> {
-    let tag: Option<TagName> = parsed(
-        args.tag.as_deref(),
-        &codes::BAD_TAG,
-        "--tag",
-        "separate its parts with `-`, as in `release-1`",
-        sink,
-    );
+    let help = "separate its parts with `-`, as in `release-1`";
+    let tag: Option<TagName> = parse_tag(args.tag.as_deref(), help, sink);
     let links = links(args.base_url.as_deref(), vec!["..".to_owned()], sink);
     if let Some(tag) = &tag {
         directory.push(tag.as_str());
@@ -70,26 +64,13 @@ pub(super) fn publish(
         OnDifference::Refuse
     };
     let (kept, superseded) = opened.kept_assets(&offered, difference, sink);
-    if let Some(rule) = args.missing_rule() {
-        let assets = without_paths(&offered);
-        let names: BTreeSet<&str> = kept.iter().map(LocalAsset::name).collect();
-        archives_against_plan(&plan.archives, &assets, &names, rule, sink);
-        let kept: Vec<_> = kept
-            .iter()
-            .filter_map(|file| file.asset.wheel().cloned())
-            .collect();
-        against_plan(&plan.wheels, &assets, &kept, rule, sink);
-    }
     let tag = tag.map(|tag| tag.to_string());
     let details = plan.details(tag, &offered, &kept, compat);
-    targets_against_plan(
-        &without_paths(&offered),
-        &details,
-        args.allows(&codes::PLANNED_TARGET_MISSING),
-        compat,
-        sink,
-    );
-    sink.extend(missing_rocm_labels(&without_paths(&offered), &details));
+    let assets = without_paths(&offered);
+    let names: BTreeSet<&str> = kept.iter().map(LocalAsset::name).collect();
+    let allowed = args.allowed_differences();
+    plan.check(&assets, &names, &details, allowed, compat, sink);
+    sink.extend(missing_rocm_labels(&assets, &details));
     let mut all: Vec<LocalAsset> = offered.into_iter().chain(kept).collect();
     let yanked = read_yanked_files(&directory.join(INDEX))
         .map_err(|errors| Exit::collect(errors, sink))?

@@ -15,7 +15,6 @@ use upload_set::read_upload_set;
 use super::connect::{Opened, no_client};
 use super::outcome::PublishReport;
 use super::{Args, Exit, Shell};
-use crate::codes::release as codes;
 use crate::diagnostic::{Diagnostic, Severity, Sink};
 use crate::github::{
     GithubError, PublishDryRun, PublishOutcome, PublishResult, PublishRun, ReleaseChecks,
@@ -138,8 +137,7 @@ impl Args {
             Severity::Error
         };
         ReleaseChecks {
-            plan: self.missing_rule(),
-            allows_missing_targets: self.allows(&codes::PLANNED_TARGET_MISSING),
+            allowed: self.allowed_differences(),
             hourly_limit: (!self.github.slow).then_some(severity),
         }
     }

@@ -15,7 +15,7 @@ use crate::diagnostic::{Code, Diagnostic, Location, Sink};
 use crate::index::{BaseUrl, FileLinks};
 use crate::names::RepoName;
 use crate::plan::LARGEST_PLAN_BYTES;
-use crate::publish::{DigestCache, GitTag, MetadataBody, MissingRule, ReleasePlan};
+use crate::publish::{AllowedDifferences, DigestCache, GitTag, MetadataBody, ReleasePlan};
 
 pub(super) use connect::{Connection, Opened};
 pub(super) use github::{failed, saved_listing};
@@ -261,14 +261,12 @@ impl Args {
         has_former_option || self.allow.iter().any(|allowed| allowed.id == code.id)
     }
 
-    /// Returns the handling of planned wheels that are missing; `None` without a plan.
-    fn missing_rule(&self) -> Option<MissingRule> {
-        self.plan.as_ref()?;
-        Some(if self.allows(&codes::MISSING_WHEEL) {
-            MissingRule::Allow
-        } else {
-            MissingRule::Refuse
-        })
+    /// Returns the differences from the plan that are not errors.
+    fn allowed_differences(&self) -> AllowedDifferences {
+        AllowedDifferences {
+            missing_files: self.allows(&codes::MISSING_WHEEL),
+            missing_targets: self.allows(&codes::PLANNED_TARGET_MISSING),
+        }
     }
 }
 
@@ -318,11 +316,7 @@ fn named(args: &Args) -> Vec<PathBuf> {
 }
 
 /// Returns links below `--base-url`, or relative ones; `None` after reporting an invalid URL.
-fn links(
-    base_url: Option<&str>,
-    steps: Vec<String>,
-    sink: &mut Sink,
-) -> Option<FileLinks> {
+fn links(base_url: Option<&str>, steps: Vec<String>, sink: &mut Sink) -> Option<FileLinks> {
     match base_url {
         None => Some(FileLinks::Relative(steps)),
         Some(_) => address(base_url, "--base-url", sink).map(FileLinks::Absolute),
@@ -344,8 +338,7 @@ pub(super) fn release_address(
     shell: &Shell,
     sink: &mut Sink,
 ) -> Option<BaseUrl> {
-    let help = "write it like `v1` or `nightly-20261101`";
-    let tag: GitTag = parsed(Some(tag), &codes::BAD_TAG, "--tag", help, sink)?;
+    let tag: GitTag = parse_tag(Some(tag), GIT_TAG_HELP, sink)?;
     let server = shell
         .environment
         .get("GITHUB_SERVER_URL")
@@ -356,6 +349,18 @@ pub(super) fn release_address(
             sink.push(Diagnostic::new(&codes::BAD_BASE_URL, error.to_string()).at(place, ""));
         })
         .ok()
+}
+
+/// The help for a text that is not a valid tag.
+const GIT_TAG_HELP: &str = "write it like `v1` or `nightly-20261101`";
+
+/// Parses the value of `--tag`; `None` without one, or after reporting an invalid one.
+fn parse_tag<T: std::str::FromStr<Err: std::fmt::Display>>(
+    text: Option<&str>,
+    help: &str,
+    sink: &mut Sink,
+) -> Option<T> {
+    parsed(text, &codes::BAD_TAG, "--tag", help, sink)
 }
 
 fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(

@@ -42,7 +42,7 @@ const ELSEWHERE: [Elsewhere; 8] = [
     Elsewhere {
         key: "recipe fact.command",
         file: "tests/it/build_locally.rs",
-        test: "facts_are_asked_of_this_machine_and_can_be_given",
+        test: "facts_are_detected_on_this_machine_and_can_be_given",
     },
     Elsewhere {
         key: "recipe step.inputs",
@@ -117,8 +117,8 @@ fn output(how: &Value) -> Value {
 
 fn conditional(fact: &str, value: &str) -> Value {
     let last = json!({"stage": "last", "argv": ["make", "last"], "env": {"ANSWER": {"if": fact, "value": value}}});
-    let asked = json!({"command": ["rocm", "version"], "after": "build", "default": "7"});
-    json!({"steps": [{"stage": "build", "argv": ["make"]}, last], "facts": {"answer": asked, "other": asked}})
+    let row = json!({"command": ["rocm", "version"], "after": "build", "default": "7"});
+    json!({"steps": [{"stage": "build", "argv": ["make"]}, last], "facts": {"answer": row, "other": row}})
 }
 
 fn merged(one: &Value, other: &Value) -> Value {

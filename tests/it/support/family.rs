@@ -32,7 +32,7 @@ echo "$stage" >>"${0%/*}/killed"
 kill -KILL $PPID
 "#;
 
-/// A folder with the trees below `trees`, the environment in `venv` and wheels in `house`.
+/// A folder with the trees below `trees`, the environment in `venv` and wheels in `wheelhouse`.
 pub struct Family {
     pub project: Project,
     /// Python's version, `3.11`.
@@ -53,10 +53,10 @@ impl Family {
     pub fn new() -> Self {
         need_pip();
         let ask = "import os, pip, sys; print(sys.executable, '%d.%d' % sys.version_info[:2], os.path.dirname(pip.__file__), sep='\\n')";
-        let said = Command::new("python3").args(["-c", ask]).output().unwrap();
-        let said = String::from_utf8(said.stdout).unwrap();
-        let [program, python, pip] = said.lines().collect::<Vec<_>>()[..] else {
-            panic!("{said}")
+        let outcome = Command::new("python3").args(["-c", ask]).output().unwrap();
+        let stdout = String::from_utf8(outcome.stdout).unwrap();
+        let [program, python, pip] = stdout.lines().collect::<Vec<_>>()[..] else {
+            panic!("{stdout}")
         };
         let project = Project::new();
         let venv = project.path("venv");
@@ -71,7 +71,7 @@ impl Family {
         };
         symlink(pip, family.site("pip")).unwrap();
         family.write_trees();
-        family.fill_house();
+        family.fill_wheelhouse();
         family.write("python", KILLER);
         std::fs::set_permissions(family.path("python"), PermissionsExt::from_mode(0o755)).unwrap();
         family
@@ -126,8 +126,8 @@ impl Family {
     }
 
     /// What pip finds: the SDK, what builds wheels, and a requirement.
-    fn fill_house(&self) {
-        sdk::copy(&self.path("house"));
+    fn fill_wheelhouse(&self) {
+        sdk::copy(&self.path("wheelhouse"));
         let build = Wheel::named("build-1.2-py3-none-any.whl").file("build/__main__.py", BUILD);
         let setuptools = Wheel::named("setuptools-99.0-py3-none-any.whl")
             .file(
@@ -136,11 +136,11 @@ impl Family {
             )
             .file("setuptools/build_meta.py", SETUPTOOLS);
         for wheel in [build, setuptools, Wheel::named("need-1.0-py3-none-any.whl")] {
-            self.write(&format!("house/{}", wheel.name()), wheel.bytes());
+            self.write(&format!("wheelhouse/{}", wheel.name()), wheel.bytes());
         }
     }
 
-    /// Creates a family with the SDK and build tools, as pip installs them from the house, and
+    /// Creates a family with the SDK and build tools, as pip installs them from the wheelhouse, and
     /// with a stand-in for pip.
     pub fn with_sdk() -> Self {
         let family = Self::with_sdk_and_pip();
@@ -166,7 +166,7 @@ impl Family {
         python
             .args(["-c", unpack])
             .arg(family.site(""))
-            .arg(family.path("house/build-1.2-py3-none-any.whl"));
+            .arg(family.path("wheelhouse/build-1.2-py3-none-any.whl"));
         assert!(python.status().unwrap().success());
         family
     }
@@ -205,13 +205,13 @@ impl Family {
         std::fs::write(path, content).unwrap();
     }
 
-    /// What keeps pip to the house, and what is around a build.
+    /// What keeps pip to the wheelhouse, and what is around a build.
     pub fn surroundings(&self) -> BTreeMap<&'static str, String> {
         let path = |name: &str| self.path(name).display().to_string();
         [
             ("PIP_CONFIG_FILE", "/dev/null".to_owned()),
             ("PIP_NO_INDEX", "1".to_owned()),
-            ("PIP_FIND_LINKS", path("house")),
+            ("PIP_FIND_LINKS", path("wheelhouse")),
             ("PIP_CACHE_DIR", path("cache")),
             ("PIP_DISABLE_PIP_VERSION_CHECK", "1".to_owned()),
             ("CXXFLAGS", "-outer".to_owned()),
@@ -321,14 +321,14 @@ impl Family {
     /// How the build of a tree was called last, with `[SDK]` and `[JOB]` for their folders.
     #[track_caller]
     pub fn called(&self, tree: &str) -> Called {
-        let said = std::fs::read_to_string(self.job(&format!("src/{tree}/ran.json"))).unwrap();
-        let said = said.replace(&self.job("").display().to_string(), "[JOB]/");
-        let said = said
+        let output = std::fs::read_to_string(self.job(&format!("src/{tree}/ran.json"))).unwrap();
+        let output = output.replace(&self.job("").display().to_string(), "[JOB]/");
+        let output = output
             .replace("[JOB]//", "[JOB]/")
             .replace(&self.site("_rocm_sdk_devel").display().to_string(), "[SDK]");
-        let said: serde_json::Value =
-            serde_json::from_str(&said.replace(&self.root(), "[HERE]")).unwrap();
-        let of = |name: &str| said[name].clone();
+        let output: serde_json::Value =
+            serde_json::from_str(&output.replace(&self.root(), "[HERE]")).unwrap();
+        let of = |name: &str| output[name].clone();
         Called {
             argv: serde_json::from_value(of("argv")).unwrap(),
             settings: of("settings"),

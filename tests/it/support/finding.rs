@@ -8,10 +8,10 @@ use super::Project;
 /// `tests/tidy` counts these calls: each code of wheels needs one.
 #[track_caller]
 pub fn appears(code: &str, with: &str, without: &str) {
-    let told = format!("[{code} ");
-    assert!(with.contains(&told), "{code} is not told:\n{with}");
+    let text = format!("[{code} ");
+    assert!(with.contains(&text), "{code} is not told:\n{with}");
     assert!(
-        !without.contains(&told),
+        !without.contains(&text),
         "{code} is told without a fault:\n{without}"
     );
 }
@@ -19,7 +19,7 @@ pub fn appears(code: &str, with: &str, without: &str) {
 impl Project {
     /// What a run says, be there a fault or none.
     #[track_caller]
-    pub fn said(&self, arguments: &[&str]) -> String {
+    pub fn stderr_of(&self, arguments: &[&str]) -> String {
         let output = self.command(arguments).output().unwrap();
         let text = String::from_utf8(output.stderr).unwrap();
         assert!(

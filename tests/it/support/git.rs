@@ -164,8 +164,8 @@ impl Sources {
     #[track_caller]
     pub fn git(&self, folder: &str, words: &[&str]) -> String {
         let done = self.git_command(folder, words).output().unwrap();
-        let said = String::from_utf8_lossy(&done.stderr);
-        assert!(done.status.success(), "git {words:?} in {folder}: {said}");
+        let stderr = String::from_utf8_lossy(&done.stderr);
+        assert!(done.status.success(), "git {words:?} in {folder}: {stderr}");
         String::from_utf8(done.stdout)
             .unwrap()
             .trim_end()

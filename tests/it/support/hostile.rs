@@ -15,9 +15,9 @@ pub struct RawElf {
     /// More dynamic entries.
     pub entries: Vec<(u64, u64)>,
     /// What `DT_STRSZ` says, where it lies.
-    pub said_strings: Option<u64>,
+    pub claimed_strings: Option<u64>,
     /// What the loaded segment says of its size in the file, where it lies.
-    pub said_loaded: Option<u64>,
+    pub claimed_loaded: Option<u64>,
     /// More program headers: kind, offset, size.
     pub segments: Vec<(u32, u64, u64)>,
 }
@@ -39,7 +39,8 @@ impl RawElf {
             (5, strings_at),
             (
                 10,
-                self.said_strings.unwrap_or(file.len() as u64 - strings_at),
+                self.claimed_strings
+                    .unwrap_or(file.len() as u64 - strings_at),
             ),
         ]);
         for (tag, table) in &self.tables {
@@ -59,7 +60,7 @@ impl RawElf {
         let mut segments = vec![(1_u32, 0_u64, 0_u64), (2, dynamic_at, dynamic_bytes)];
         segments.extend(&self.segments);
         let size = segments_at + segments.len() as u64 * 56;
-        segments[0].2 = self.said_loaded.unwrap_or(size);
+        segments[0].2 = self.claimed_loaded.unwrap_or(size);
         for (kind, offset, size) in &segments {
             file.extend([kind.to_le_bytes(), 6_u32.to_le_bytes()].concat());
             for word in [*offset, *offset, *offset, *size, *size, 4096] {
@@ -165,13 +166,13 @@ fn measured(
         stdout: text(output.stdout),
         stderr: text(output.stderr),
     };
-    let told: String = outcome.stderr.chars().take(3000).collect();
+    let messages: String = outcome.stderr.chars().take(3000).collect();
     assert!(
         output
             .status
             .code()
             .is_some_and(|code| codes.contains(&code)),
-        "{arguments:?}: {:?}, not {codes:?}\n{told}",
+        "{arguments:?}: {:?}, not {codes:?}\n{messages}",
         output.status
     );
     let peak_kib: u64 = std::fs::read_to_string(peak.path())

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 #[derive(Debug)]
 pub struct Served {
     address: SocketAddr,
-    asked: Arc<Mutex<Vec<String>>>,
+    requests: Arc<Mutex<Vec<String>>>,
     is_over: Arc<AtomicBool>,
 }
 
@@ -19,7 +19,7 @@ impl Served {
     /// Serves a folder on a free port.
     pub fn folder(folder: &Path) -> Self {
         let folder = folder.to_owned();
-        Self::answering(move |asked| of_folder(&folder, asked))
+        Self::answering(move |request| of_folder(&folder, request))
     }
 
     /// Answers every request on a free port with the bytes that this gives, and closes the
@@ -28,11 +28,11 @@ impl Served {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let served = Self {
             address: listener.local_addr().unwrap(),
-            asked: Arc::default(),
+            requests: Arc::default(),
             is_over: Arc::default(),
         };
-        let (asked, is_over, answer) = (
-            Arc::clone(&served.asked),
+        let (requests, is_over, answer) = (
+            Arc::clone(&served.requests),
             Arc::clone(&served.is_over),
             Arc::new(answer),
         );
@@ -41,11 +41,11 @@ impl Served {
                 if is_over.load(Ordering::Relaxed) {
                     break;
                 }
-                let (asked, answer) = (Arc::clone(&asked), Arc::clone(&answer));
+                let (requests, answer) = (Arc::clone(&requests), Arc::clone(&answer));
                 std::thread::spawn(move || {
                     stream.is_ok_and(|stream| {
                         let request = Request::read(&stream);
-                        asked.lock().unwrap().push(request.path.clone());
+                        requests.lock().unwrap().push(request.path.clone());
                         (&stream).write_all(&answer(&request)).is_ok()
                     })
                 });
@@ -59,9 +59,9 @@ impl Served {
         format!("http://{}", self.address)
     }
 
-    /// The paths that were asked for since this was last called, percent-encoded as they came.
-    pub fn asked(&self) -> Vec<String> {
-        std::mem::take(&mut self.asked.lock().unwrap())
+    /// Returns the paths of the requests since the last call, percent-encoded as they came.
+    pub fn requests(&self) -> Vec<String> {
+        std::mem::take(&mut self.requests.lock().unwrap())
     }
 }
 
@@ -72,7 +72,7 @@ impl Drop for Served {
     }
 }
 
-/// What was asked for.
+/// A request.
 #[derive(Debug)]
 pub struct Request {
     /// `GET`.
@@ -117,8 +117,8 @@ pub fn answer(status: &str, headers: &str, body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), body].concat()
 }
 
-fn of_folder(folder: &Path, asked: &Request) -> Vec<u8> {
-    let file = file_of(folder, &asked.path);
+fn of_folder(folder: &Path, request: &Request) -> Vec<u8> {
+    let file = file_of(folder, &request.path);
     let kind = if file.extension().is_some_and(|ending| ending == "html") {
         "text/html"
     } else {
@@ -127,7 +127,7 @@ fn of_folder(folder: &Path, asked: &Request) -> Vec<u8> {
     let (status, body) =
         std::fs::read(file).map_or(("404 Not Found", Vec::new()), |body| ("200 OK", body));
     let mut answer = answer(status, &format!("Content-Type: {kind}\r\n"), &body);
-    if asked.method != "GET" {
+    if request.method != "GET" {
         answer.truncate(answer.len() - body.len());
     }
     answer

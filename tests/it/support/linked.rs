@@ -56,8 +56,12 @@ pub fn run(command: &mut Command) -> String {
     let done = command
         .output()
         .unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    let said = String::from_utf8_lossy(&done.stderr);
-    assert!(done.status.success(), "{command:?}: {} {said}", done.status);
+    let stderr = String::from_utf8_lossy(&done.stderr);
+    assert!(
+        done.status.success(),
+        "{command:?}: {} {stderr}",
+        done.status
+    );
     String::from_utf8_lossy(&done.stdout).into_owned()
 }
 

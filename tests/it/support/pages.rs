@@ -23,7 +23,7 @@ pub enum Page {
 pub struct Pages {
     /// `http://127.0.0.1:PORT`.
     pub address: String,
-    asked: Arc<Mutex<Vec<String>>>,
+    requests: Arc<Mutex<Vec<String>>>,
 }
 
 impl Pages {
@@ -31,20 +31,20 @@ impl Pages {
     pub fn serve(pages: BTreeMap<String, Page>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
-        let asked = Arc::new(Mutex::new(Vec::new()));
-        let log = Arc::clone(&asked);
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let log = Arc::clone(&requests);
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 // A client that goes away in the middle is no fault of the server.
                 let _ = answer(stream, &pages, &log);
             }
         });
-        Self { address, asked }
+        Self { address, requests }
     }
 
-    /// The paths asked for, in order.
-    pub fn asked(&self) -> Vec<String> {
-        self.asked.lock().unwrap().clone()
+    /// Returns the requested paths, in order.
+    pub fn requests(&self) -> Vec<String> {
+        self.requests.lock().unwrap().clone()
     }
 }
 

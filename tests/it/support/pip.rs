@@ -10,35 +10,8 @@ const OPTIONS: [&str; 3] = [
     "--disable-pip-version-check",
     "--no-cache-dir",
 ];
-/// Runs pip with each list of words in a copy of a process that has imported it, and prints what
-/// each run ended with.
-const COPIES: &str = r"
-import json, os, sys, tempfile, traceback
-from pip._internal.cli.main import main
-import pip._internal.commands.download, pip._internal.commands.install
-
-ended = []
-for words in json.load(sys.stdin):
-    with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
-        child = os.fork()
-        if child == 0:
-            code = 1
-            try:
-                os.dup2(stdout.fileno(), 1)
-                os.dup2(stderr.fileno(), 2)
-                code = main(words)
-            except BaseException:
-                traceback.print_exc()
-            finally:
-                sys.stdout.flush()
-                sys.stderr.flush()
-                os._exit(code)
-        status = os.waitpid(child, 0)[1]
-        stdout.seek(0)
-        stderr.seek(0)
-        ended.append([status, stdout.read().decode(), stderr.read().decode()])
-json.dump(ended, sys.stdout)
-";
+/// A program that runs pip with each list of arguments in a fork of one process.
+const FORKED_PIP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/real/forked_program.py");
 
 /// Fails where there is no pip: a story that left its checks out would look like one that passed.
 #[track_caller]
@@ -68,7 +41,7 @@ pub fn pip(words: &[&str]) -> Command {
 pub fn pips(calls: &[Vec<String>]) -> Vec<Output> {
     need_pip();
     let mut python = Command::new("python3");
-    python.args(["-c", COPIES]);
+    python.arg(FORKED_PIP);
     leave_settings(&mut python);
     let mut child = python
         .stdin(Stdio::piped())
@@ -86,12 +59,12 @@ pub fn pips(calls: &[Vec<String>]) -> Vec<Output> {
     child.stdin.take().unwrap().write_all(&words).unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success());
-    let ended: Vec<(i32, String, String)> = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(ended.len(), calls.len());
-    ended
-        .into_iter()
-        .map(|(status, stdout, stderr)| Output {
-            status: ExitStatus::from_raw(status),
+    let runs: Vec<(i32, String, String)> = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(runs.len(), calls.len());
+    runs.into_iter()
+        .map(|(code, stdout, stderr)| Output {
+            // The wait status of a program that exits (wait(2)).
+            status: ExitStatus::from_raw(code << 8),
             stdout: stdout.into_bytes(),
             stderr: stderr.into_bytes(),
         })

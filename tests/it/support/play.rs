@@ -34,8 +34,8 @@ pub struct Play {
     github: Mutex<FakeGithub>,
     pub now_ms: AtomicU64,
     chance: Mutex<SplitMixRng>,
-    /// The lines that a person would see of waits.
-    pub told: Mutex<Vec<String>>,
+    /// The messages about waits.
+    pub waits: Mutex<Vec<String>>,
     /// How long a run may take.
     pub time: Duration,
 }
@@ -120,7 +120,7 @@ impl Play {
             github: Mutex::new(github),
             now_ms: AtomicU64::new(BEGIN_MS),
             chance: Mutex::new(SplitMixRng::new(seed)),
-            told: Mutex::default(),
+            waits: Mutex::default(),
             time: Duration::from_mins(45),
         })
     }
@@ -154,7 +154,7 @@ impl Play {
             time: self.time,
             stop: Box::new(|| false),
             on_wait: Box::new(move |call, why, wait| {
-                play.told
+                play.waits
                     .lock()
                     .unwrap()
                     .push(format!("{call}: {why}; {} s", wait.as_secs()));

@@ -151,7 +151,7 @@ impl Project {
     /// Commands that its messages print are tried as well.
     pub fn run(&self, arguments: &[&str]) -> Ran {
         let ran = self.ran(self.command(arguments), arguments);
-        try_printed_commands(&ran.said, |words| self.command(words));
+        try_printed_commands(&ran.stderr, |words| self.command(words));
         ran
     }
 
@@ -194,8 +194,9 @@ impl Project {
     /// Runs a command that a message prints, as a shell reads it: the first one between backticks
     /// after `before`.
     #[track_caller]
-    pub fn follow(&self, said: &str, before: &str) -> Ran {
-        let line = printed_command(said, before).replace("[ROOT]", self.root().to_str().unwrap());
+    pub fn follow(&self, message: &str, before: &str) -> Ran {
+        let line =
+            printed_command(message, before).replace("[ROOT]", self.root().to_str().unwrap());
         let mut shell = self.program("bash");
         shell.args(["-c", &line]).env("PATH", path_with_program());
         self.ran(shell, &[&line])
@@ -205,7 +206,7 @@ impl Project {
         let output = command.output().unwrap();
         Ran {
             line: format!("rock-matrix {}", arguments.join(" ")),
-            said: String::from_utf8_lossy(&output.stderr).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
             code: output.status.code(),
             outcome: Outcome {
                 stdout: self.shown(output.stdout),
@@ -230,13 +231,13 @@ impl Project {
 
 /// The first command between backticks after `before` in a message.
 #[track_caller]
-pub fn printed_command<'a>(said: &'a str, before: &str) -> &'a str {
-    let (_, rest) = said
+pub fn printed_command<'a>(message: &'a str, before: &str) -> &'a str {
+    let (_, rest) = message
         .split_once(before)
-        .unwrap_or_else(|| panic!("no `{before}` in: {said}"));
+        .unwrap_or_else(|| panic!("no `{before}` in: {message}"));
     rest.split('`')
         .nth(1)
-        .unwrap_or_else(|| panic!("no command after `{before}` in: {said}"))
+        .unwrap_or_else(|| panic!("no command after `{before}` in: {message}"))
 }
 
 /// `PATH` with the folder of the binary in front.
@@ -252,7 +253,7 @@ pub fn path_with_program() -> String {
 #[must_use = "the exit code must be asserted with `exits`"]
 pub struct Ran {
     line: String,
-    said: String,
+    stderr: String,
     code: Option<i32>,
     outcome: Outcome,
 }

@@ -86,17 +86,17 @@ pub fn artifacts(project: &Project) {
 /// The packages, which the first of all tests that wants them makes for those that follow. Another
 /// program makes others.
 fn packages() -> PathBuf {
-    let told = Path::new(env!("CARGO_BIN_EXE_rock-matrix"))
+    let output = Path::new(env!("CARGO_BIN_EXE_rock-matrix"))
         .metadata()
         .unwrap();
-    let built = told
+    let built = output
         .modified()
         .unwrap()
         .duration_since(std::time::UNIX_EPOCH)
         .unwrap()
         .as_nanos();
     let base = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let kept = base.join(format!("sdk-{built:x}-{:x}", told.len()));
+    let kept = base.join(format!("sdk-{built:x}-{:x}", output.len()));
     if !kept.exists() {
         let project = Project::new();
         artifacts(&project);

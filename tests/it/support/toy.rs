@@ -127,10 +127,10 @@ impl Toy {
     /// `plan.json`.
     #[track_caller]
     pub fn workflow(&self, matrix: &str) -> (serde_json::Value, serde_json::Value) {
-        let said = |arguments: &[&str]| {
+        let output_of = |arguments: &[&str]| {
             ended(self.command(arguments).output().unwrap(), 0, &self.folder).0
         };
-        said(&[
+        output_of(&[
             "plan",
             "matrices/toy.yaml",
             "--format",
@@ -138,14 +138,14 @@ impl Toy {
             "--out",
             "plan.json",
         ]);
-        let outputs = said(&["plan", "matrices/toy.yaml", "--github-output"]);
+        let outputs = output_of(&["plan", "matrices/toy.yaml", "--github-output"]);
         let legs = outputs
             .lines()
             .find_map(|line| line.strip_prefix(matrix)?.strip_prefix('='))
             .unwrap();
         let legs: serde_json::Value = serde_json::from_str(legs).unwrap();
         let workflow =
-            serde_yaml::from_str(&said(&["render", "workflow", "matrices/toy.yaml"])).unwrap();
+            serde_yaml::from_str(&output_of(&["render", "workflow", "matrices/toy.yaml"])).unwrap();
         (workflow, legs["include"][0].clone())
     }
 
@@ -206,11 +206,11 @@ impl Toy {
     /// Runs the first command between backticks after `before` as a shell reads it, as someone does
     /// who copies it from a message.
     #[track_caller]
-    pub fn follow(&self, said: &str, before: &str, code: i32) -> (String, String) {
+    pub fn follow(&self, content: &str, before: &str, code: i32) -> (String, String) {
         let own = self.command(&[]);
         let mut shell = Command::new("bash");
         shell
-            .args(["-c", printed_command(said, before)])
+            .args(["-c", printed_command(content, before)])
             .current_dir(&self.folder)
             .env_clear();
         shell.envs(

@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn everything_else_becomes_a_period() {
-        for (asked, stored) in [
+        for (request, stored) in [
             ("a b.whl", "a.b.whl"),
             ("a~1_amd64.deb", "a.1_amd64.deb"),
             ("1:2.whl", "1.2.whl"),
@@ -55,7 +55,7 @@ mod tests {
             ("erick%%%%%!!!zhao.txt", "erick.zhao.txt"),
             ("żółw.txt", "default.w.txt"),
         ] {
-            assert_eq!(stored_name(asked), stored, "{asked}");
+            assert_eq!(stored_name(request), stored, "{request}");
         }
     }
 

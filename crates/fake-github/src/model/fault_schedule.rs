@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn drawn_faults_end_where_they_are_bounded_and_pass_where_that_is_asked() {
+    fn drawn_faults_end_where_they_are_bounded_and_pass_on_request() {
         let mut faults = FaultSchedule::passing(3, 1000).at_most(50);
         let drawn: Vec<InjectedFault> = (0..200)
             .filter_map(|_| faults.next(ApiOperation::Upload, 100))

@@ -113,7 +113,7 @@ impl RequestLedger {
     }
 
     /// Returns the number of requests for an operation.
-    pub fn asked(&self, operation: ApiOperation) -> usize {
+    pub fn request_count(&self, operation: ApiOperation) -> usize {
         self.requests
             .iter()
             .filter(|logged| logged.operation == operation)

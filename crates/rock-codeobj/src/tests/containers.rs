@@ -70,7 +70,7 @@ fn every_version_and_method_of_compressed_bundles_is_unpacked() {
 }
 
 #[test]
-fn wrappers_and_bundles_that_differ_are_told() {
+fn wrappers_and_bundles_that_differ_are_reported() {
     let inventory = scan(&fatbin(hip_bundle(&TWO, 64), 2));
     assert!(inventory.has_wrapper_mismatch() && inventory.wrappers == 2);
     // Text in another section, or between records, is not a wrapper.
@@ -109,16 +109,16 @@ fn code_in_other_loaded_sections_is_embedded() {
         ),
     ];
     let inventory = scan(&library(&parts));
-    let told = summary(&inventory);
-    assert_eq!(told.len(), 3, "{told:?}");
+    let output = summary(&inventory);
+    assert_eq!(output.len(), 3, "{output:?}");
     assert!(
-        told[0].starts_with("embedded bundle at 0xcd: gfx942/5 gfx1100/5"),
-        "{told:?}"
+        output[0].starts_with("embedded bundle at 0xcd: gfx942/5 gfx1100/5"),
+        "{output:?}"
     );
-    assert!(told[1].starts_with("embedded ccob3 at"), "{told:?}");
+    assert!(output[1].starts_with("embedded ccob3 at"), "{output:?}");
     assert!(
-        told[2].starts_with("embedded elf at") && told[2].ends_with("gfx11-generic/6"),
-        "{told:?}"
+        output[2].starts_with("embedded elf at") && output[2].ends_with("gfx11-generic/6"),
+        "{output:?}"
     );
     assert_eq!(
         inventory.containers[1].location,

@@ -40,24 +40,24 @@ fn text_that_only_looks_like_code_is_no_code() {
         );
         // A real bundle right after it is found all the same.
         let after = [bait.clone(), hip_bundle(&TWO, 64)].concat();
-        let told = summary(&scan(&rodata(after)));
+        let output = summary(&scan(&rodata(after)));
         assert!(
-            told.len() == 1 && told[0].ends_with(": gfx942/5 gfx1100/5"),
-            "{told:?} after {bait:x?}"
+            output.len() == 1 && output[0].ends_with(": gfx942/5 gfx1100/5"),
+            "{output:?} after {bait:x?}"
         );
     }
     // The code objects of an invalid bundle are containers of their own.
     for cut in [outside, foreign] {
-        let told = summary(&scan(&rodata([cut, vec![0; 99]].concat())));
+        let output = summary(&scan(&rodata([cut, vec![0; 99]].concat())));
         assert!(
-            told.len() == 1 && told[0].starts_with("embedded elf at"),
-            "{told:?}"
+            output.len() == 1 && output[0].starts_with("embedded elf at"),
+            "{output:?}"
         );
     }
 }
 
 #[test]
-fn damage_in_the_section_for_bundles_is_told() {
+fn damage_in_the_section_for_bundles_is_reported() {
     let good = hip_bundle(&TWO, 64);
     check(
         &fatbin(vec![7; 5000], 1),
@@ -84,21 +84,21 @@ fn damage_in_the_section_for_bundles_is_told() {
     let mut torn = compressed(&noisy_bundle(), 2, 1);
     let middle = torn.len() / 2;
     torn[middle..].fill(0xff);
-    let told = summary(&scan(&fatbin(concatenated(&[torn, good.clone()], 8), 2)));
+    let output = summary(&scan(&fatbin(concatenated(&[torn, good.clone()], 8), 2)));
     assert_eq!(
-        told[0], ".hip_fatbin ccob2 at 0x100: gfx942/5 gfx1100",
-        "{told:?}"
+        output[0], ".hip_fatbin ccob2 at 0x100: gfx942/5 gfx1100",
+        "{output:?}"
     );
     assert!(
-        told[1].contains("bundle at") && told[2].contains("damaged after"),
-        "{told:?}"
+        output[1].contains("bundle at") && output[2].contains("damaged after"),
+        "{output:?}"
     );
     let mut lies = compressed(&good, 3, 1);
     lies[16] ^= 1;
-    let told = summary(&scan(&fatbin(lies, 1)));
+    let output = summary(&scan(&fatbin(lies, 1)));
     assert!(
-        told.iter().any(|line| line.contains("its header says")),
-        "{told:?}"
+        output.iter().any(|line| line.contains("its header says")),
+        "{output:?}"
     );
     check(
         &fatbin(b"CCOB\x04\0\x01\0".to_vec(), 1),
@@ -107,7 +107,7 @@ fn damage_in_the_section_for_bundles_is_told() {
 }
 
 #[test]
-fn a_file_cut_off_anywhere_is_told_and_never_a_panic() {
+fn a_file_cut_off_anywhere_is_reported_and_never_a_panic() {
     let bundles = [
         hip_bundle(&TWO, 64),
         compressed(&hip_bundle(&TWO, 64), 2, 0),
@@ -199,9 +199,10 @@ fn hostile_counts_cost_no_more_than_their_bytes() {
     // A frame that decompresses to far more than its header declares is abandoned at once.
     let mut bomb = compressed(&vec![0; 50_000_000], 2, 1);
     bomb[12..16].copy_from_slice(&100_u32.to_le_bytes());
-    let told = summary(&scan(&fatbin(bomb, 1)));
+    let output = summary(&scan(&fatbin(bomb, 1)));
     assert!(
-        told[0].contains("its header says 100") || told[0].contains("does not start like a bundle"),
-        "{told:?}"
+        output[0].contains("its header says 100")
+            || output[0].contains("does not start like a bundle"),
+        "{output:?}"
     );
 }

@@ -402,16 +402,17 @@ fn a_checkout_does_not_begin_behind_a_link() {
         };
         let mut runner = RecordingRunner::default();
         let run = bench.run(&mut runner, &[step]);
-        let told = run
+        let output = run
             .end
             .diagnostic(&crate::MessageContext::default())
             .unwrap();
-        assert_eq!(told.code.name, "linked-folder");
+        assert_eq!(output.code.name, "linked-folder");
         assert!(
-            told.message
+            output
+                .message
                 .contains(&format!("{link}`: it is a symbolic link")),
             "{}",
-            told.message
+            output.message
         );
         assert_eq!(
             (

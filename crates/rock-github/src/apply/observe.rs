@@ -251,3 +251,269 @@ fn is_gone(client: &ReleaseClient, release: u64, error: &GithubError) -> Result<
     }
     Ok(false)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::{Arc, Mutex};
+
+    use http::header::LINK;
+    use http::{Request, Response};
+    use rock_compat::Compat;
+    use rock_names::Digest;
+    use rock_publish::remote::DesiredRelease;
+    use rock_publish::{AssetState, ListedAsset, ListedRelease};
+    use rock_sys::http::{HttpBody, full_body};
+    use serde_json::{Value, json};
+
+    use super::observe_releases;
+    use crate::client::testing::client_over;
+    use crate::retry::MOST_TRIES;
+    use crate::{GithubError, ResponseFuture, Transport};
+
+    const RELEASES: &str = "/repos/o/r/releases?per_page=100";
+    const RELEASE: &str = "/repos/o/r/releases/1";
+    const ASSETS: &str = "/repos/o/r/releases/1/assets?per_page=100";
+    const SECOND_PAGE: &str = "/repos/o/r/releases/1/assets?per_page=100&page=2";
+
+    /// A response to a request.
+    struct FixedResponse {
+        status: u16,
+        body: Value,
+        /// Path and query of the next page.
+        next: Option<&'static str>,
+    }
+
+    impl FixedResponse {
+        fn ok(body: Value) -> Self {
+            Self {
+                status: 200,
+                body,
+                next: None,
+            }
+        }
+
+        fn error(status: u16, message: &str) -> Self {
+            Self {
+                status,
+                body: json!({ "message": message }),
+                next: None,
+            }
+        }
+
+        fn not_found() -> Self {
+            Self::error(404, "Not Found")
+        }
+    }
+
+    /// A transport with responses to the requests for each path and query, in order; the last one
+    /// is repeated. It records the requests.
+    struct ScriptedTransport {
+        responses: BTreeMap<&'static str, Vec<FixedResponse>>,
+        requests: Mutex<Vec<String>>,
+    }
+
+    impl Transport for ScriptedTransport {
+        fn send(&self, request: Request<HttpBody>) -> ResponseFuture<'_> {
+            let path = request.uri().path_and_query().unwrap().to_string();
+            let mut requests = self.requests.lock().unwrap();
+            let earlier = requests.iter().filter(|known| **known == path).count();
+            let responses = &self.responses[path.as_str()];
+            let fixed = &responses[earlier.min(responses.len() - 1)];
+            requests.push(path);
+            let mut response = Response::builder().status(fixed.status);
+            if let Some(next) = fixed.next {
+                let link = format!("<https://api.github.com{next}>; rel=\"next\"");
+                response = response.header(LINK, link);
+            }
+            let response = response.body(full_body(fixed.body.to_string()));
+            Box::pin(std::future::ready(Ok(response.unwrap())))
+        }
+    }
+
+    /// Observes the releases of the tag `v1`. Returns also the requests.
+    fn observe<const N: usize>(
+        responses: [(&'static str, Vec<FixedResponse>); N],
+    ) -> (Result<Vec<ListedRelease>, GithubError>, Vec<String>) {
+        let transport = Arc::new(ScriptedTransport {
+            responses: responses.into_iter().collect(),
+            requests: Mutex::default(),
+        });
+        let client = client_over(Arc::clone(&transport) as Arc<dyn Transport>);
+        let nonce = "nonce".to_owned();
+        let desired = DesiredRelease::new("v1".to_owned(), nonce, &Compat::embedded());
+        let observed = observe_releases(&client, &desired);
+        let requests = transport.requests.lock().unwrap().clone();
+        (observed, requests)
+    }
+
+    /// Returns the listing of the release `v1` with ID 1.
+    fn listing() -> FixedResponse {
+        FixedResponse::ok(json!([{ "id": 1, "tag_name": "v1" }]))
+    }
+
+    /// Returns the release of [`listing`] with these assets.
+    fn release(assets: Vec<ListedAsset>) -> ListedRelease {
+        ListedRelease {
+            id: 1,
+            tag_name: "v1".to_owned(),
+            assets,
+            ..ListedRelease::default()
+        }
+    }
+
+    fn asset(id: u64, name: &str) -> ListedAsset {
+        ListedAsset {
+            id,
+            name: name.to_owned(),
+            ..ListedAsset::default()
+        }
+    }
+
+    /// Only ID, tag and draft state of other releases are kept.
+    #[test]
+    fn all_pages_of_the_assets_of_the_release_are_observed() {
+        let digest = Digest::new([15; 32]);
+        let releases = json!([
+            { "id": 1, "tag_name": "v1", "assets": [{ "id": 10, "name": "a.whl" }] },
+            { "id": 2, "tag_name": "v2", "draft": true, "body": "text",
+              "assets": [{ "id": 20, "name": "c.whl" }] },
+        ]);
+        let first_page = json!([
+            { "id": 10, "name": "a.whl", "state": "uploaded", "size": 3,
+              "digest": digest.to_string() },
+        ]);
+        let second_page = json!([{ "id": 11, "name": "b.whl", "state": "uploaded", "size": 4 }]);
+        let (observed, requests) = observe([
+            (RELEASES, vec![FixedResponse::ok(releases)]),
+            (
+                ASSETS,
+                vec![FixedResponse {
+                    next: Some(SECOND_PAGE),
+                    ..FixedResponse::ok(first_page)
+                }],
+            ),
+            (SECOND_PAGE, vec![FixedResponse::ok(second_page)]),
+        ]);
+        let assets = vec![
+            ListedAsset {
+                size: 3,
+                digest: Some(digest),
+                ..asset(10, "a.whl")
+            },
+            ListedAsset {
+                size: 4,
+                ..asset(11, "b.whl")
+            },
+        ];
+        let other = ListedRelease {
+            id: 2,
+            tag_name: "v2".to_owned(),
+            draft: true,
+            ..ListedRelease::default()
+        };
+        assert_eq!(observed, Ok(vec![release(assets), other]));
+        assert_eq!(requests, [RELEASES, ASSETS, SECOND_PAGE]);
+    }
+
+    #[test]
+    fn a_draft_with_an_incomplete_upload_is_observed() {
+        let releases = json!([{ "id": 1, "tag_name": "v1", "draft": true }]);
+        let assets = json!([{ "id": 10, "name": "a.whl", "state": "starter", "size": 3 }]);
+        let (observed, _) = observe([
+            (RELEASES, vec![FixedResponse::ok(releases)]),
+            (ASSETS, vec![FixedResponse::ok(assets)]),
+        ]);
+        let incomplete = ListedAsset {
+            state: AssetState::Starter,
+            size: 3,
+            ..asset(10, "a.whl")
+        };
+        let draft = ListedRelease {
+            draft: true,
+            ..release(vec![incomplete])
+        };
+        assert_eq!(observed, Ok(vec![draft]));
+    }
+
+    /// Assets from before June 2025 have no digest, and only SHA-256 digests are used.
+    #[test]
+    fn assets_without_a_sha256_digest_have_none() {
+        let assets = json!([
+            { "id": 10, "name": "a.whl" },
+            { "id": 11, "name": "b.whl", "digest": null },
+            { "id": 12, "name": "c.whl", "digest": "md5:00" },
+        ]);
+        let (observed, _) = observe([
+            (RELEASES, vec![listing()]),
+            (ASSETS, vec![FixedResponse::ok(assets)]),
+        ]);
+        let assets = vec![asset(10, "a.whl"), asset(11, "b.whl"), asset(12, "c.whl")];
+        assert_eq!(observed, Ok(vec![release(assets)]));
+    }
+
+    #[test]
+    fn a_release_that_is_deleted_meanwhile_is_not_observed() {
+        let (observed, requests) = observe([
+            (RELEASES, vec![listing(), FixedResponse::ok(json!([]))]),
+            (ASSETS, vec![FixedResponse::not_found()]),
+            (RELEASE, vec![FixedResponse::not_found()]),
+        ]);
+        assert_eq!(observed, Ok(Vec::new()));
+        assert_eq!(requests, [RELEASES, ASSETS, RELEASE, RELEASES, RELEASES]);
+    }
+
+    #[test]
+    fn missing_assets_of_an_existing_release_are_an_error() {
+        let (observed, requests) = observe([
+            (RELEASES, vec![listing()]),
+            (ASSETS, vec![FixedResponse::not_found()]),
+            (
+                RELEASE,
+                vec![FixedResponse::ok(json!({ "id": 1, "tag_name": "v1" }))],
+            ),
+        ]);
+        let error = GithubError::Status {
+            call: "GET /repos/o/r/releases/1/assets".to_owned(),
+            status: 404,
+            message: "Not Found".to_owned(),
+            codes: Vec::new(),
+            fields: Vec::new(),
+        };
+        assert_eq!(observed, Err(error));
+        assert_eq!(requests, [RELEASES, ASSETS, RELEASE]);
+    }
+
+    #[test]
+    fn a_request_is_repeated_after_a_server_error() {
+        let assets = json!([{ "id": 10, "name": "a.whl" }]);
+        let (observed, requests) = observe([
+            (RELEASES, vec![listing()]),
+            (
+                ASSETS,
+                vec![
+                    FixedResponse::error(502, "Bad Gateway"),
+                    FixedResponse::error(503, "Overloaded"),
+                    FixedResponse::ok(assets),
+                ],
+            ),
+        ]);
+        assert_eq!(observed, Ok(vec![release(vec![asset(10, "a.whl")])]));
+        assert_eq!(requests, [RELEASES, ASSETS, ASSETS, ASSETS]);
+    }
+
+    #[test]
+    fn a_server_error_that_persists_is_an_error() {
+        let (observed, requests) = observe([
+            (RELEASES, vec![listing()]),
+            (ASSETS, vec![FixedResponse::error(503, "Overloaded")]),
+        ]);
+        let error = GithubError::NoResponse {
+            call: "GET /repos/o/r/releases/1/assets".to_owned(),
+            reason: "503 Overloaded".to_owned(),
+            is_transient: true,
+        };
+        assert_eq!(observed, Err(error));
+        assert_eq!(u32::try_from(requests.len()), Ok(1 + MOST_TRIES));
+    }
+}

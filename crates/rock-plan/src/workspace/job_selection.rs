@@ -508,7 +508,11 @@ mod tests {
              Windows machine"
         );
         let of_recipe = selection(SelectionSource::Recipe("demo".to_owned()));
-        assert!(of_recipe.windows_help("a-1").starts_with("write `recipe: demo` and"));
+        assert!(
+            of_recipe
+                .windows_help("a-1")
+                .starts_with("write `recipe: demo` and")
+        );
     }
 
     #[test]

@@ -116,13 +116,13 @@ impl DesiredRelease {
 
     /// Whether a release has the desired tag or is a continuation.
     pub fn has(&self, release: &ListedRelease) -> bool {
-        let goes_on = || {
+        let is_continuation = || {
             release
                 .body
                 .as_deref()
                 .is_some_and(|body| body.contains(&self.mark_of_continuation()))
         };
-        release.tag_name == self.tag || goes_on()
+        release.tag_name == self.tag || is_continuation()
     }
 
     /// Returns the metadata of the release with this tag when it is created: a marked draft.

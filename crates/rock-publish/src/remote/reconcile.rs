@@ -322,11 +322,11 @@ fn chosen<'r>(
                     .all(|asset| is_of_desired(asset, desired))
         };
         let is_empty = |release: &ListedRelease| release.draft && release.assets.is_empty();
-        let goes = |release: &ListedRelease| {
+        let is_deleted = |release: &ListedRelease| {
             is_left(release) || (policy.clean_duplicates && is_empty(release))
         };
         let (gone, kept): (Vec<&ListedRelease>, Vec<_>) =
-            others.iter().partition(|release| goes(release));
+            others.iter().partition(|release| is_deleted(release));
         if kept.is_empty() {
             steps.extend(gone.into_iter().map(|release| PublishStep::DeleteRelease {
                 release: release.id,

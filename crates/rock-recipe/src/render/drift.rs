@@ -59,7 +59,7 @@ mod tests {
     use super::drift;
 
     #[test]
-    fn the_first_line_that_differs_is_told() {
+    fn the_first_line_that_differs_is_reported() {
         assert_eq!(drift("a", Some("x\ny\n"), "x\ny\n"), None);
         assert_eq!(
             drift("a", Some("x\ny\n"), "x\nz\n").unwrap(),
@@ -75,15 +75,15 @@ mod tests {
     #[test]
     fn of_a_long_line_the_difference_is_shown() {
         let long = |word: &str| format!("{}{word}{}\n", "ä".repeat(5000), "b".repeat(5000));
-        let told = drift("a", Some(&long("one")), &long("three")).unwrap();
+        let output = drift("a", Some(&long("one")), &long("three")).unwrap();
         let (before, after) = ("ä".repeat(20), "b".repeat(75));
         assert_eq!(
-            told,
+            output,
             format!("a:1: is `…{before}one{after}bb…`, should be `…{before}three{after}…`")
         );
-        let told = drift("a", Some(&long("")), "short\n").unwrap();
+        let output = drift("a", Some(&long("")), "short\n").unwrap();
         assert_eq!(
-            told,
+            output,
             format!("a:1: is `{}…`, should be `short`", "ä".repeat(100))
         );
         assert!(drift("a", Some(&long("")), &long("")).is_none());

@@ -122,12 +122,12 @@ fn the_newest_row_up_to_a_version_is_taken() {
 }
 
 #[test]
-fn the_first_path_that_is_there_is_asked_for() {
+fn the_first_path_that_exists_is_requested() {
     let job = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "");
     let document = document(&format!(
         "facts: {{last: {{path: [src/t/python/setup.py, src/t/setup.py]}}}}\n{STEP}"
     ));
-    let asked = questions(
+    let output = questions(
         &job,
         &document,
         &Compat::embedded(),
@@ -138,7 +138,7 @@ fn the_first_path_that_is_there_is_asked_for() {
     .unwrap();
     let paths = ["src/t/python/setup.py", "src/t/setup.py"].map(str::to_owned);
     assert_eq!(
-        asked,
+        output,
         [("last".to_owned(), FactSource::FirstPath(paths.into()))]
     );
 }

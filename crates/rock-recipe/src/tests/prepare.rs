@@ -159,7 +159,7 @@ fn tools_that_an_image_lacks_are_installed() {
 }
 
 #[test]
-fn what_a_job_cannot_be_built_with_is_told() {
+fn what_a_job_cannot_be_built_with_is_reported() {
     let mut windows = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "");
     windows.settings.platform = rock_names::Platform::Windows;
     windows.settings.python_from = rock_plan::config::PythonFrom::Manylinux;

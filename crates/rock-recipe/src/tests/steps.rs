@@ -64,7 +64,7 @@ fn what_a_step_made_is_installed_where_later_ones_need_it() {
 }
 
 #[test]
-fn every_fault_of_a_recipe_is_told_once_with_how_many_jobs_have_it() {
+fn every_fault_of_a_recipe_is_reported_once_with_how_many_jobs_have_it() {
     let jobs = jobs(
         "axes: {flash-attn: [\"2.8.3\"], python: [\"3.10\", \"3.11\"], torch: [\"2.5.1\"], rocm: [\"6.1\", \"6.2\"]}\ngfx: [gfx90a]\n",
     );

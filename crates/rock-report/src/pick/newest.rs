@@ -176,8 +176,8 @@ mod tests {
         }
     }
 
-    fn check(wheels: &[LocalWheel], asked: &WheelFilter) -> Vec<String> {
-        newest(wheels, asked)
+    fn check(wheels: &[LocalWheel], output: &WheelFilter) -> Vec<String> {
+        newest(wheels, output)
             .wheels
             .iter()
             .map(|wheel| wheel.install_line())
@@ -204,14 +204,14 @@ mod tests {
             wheel("b-1-cp312-cp312-win_amd64.whl", 1),
             wheel("c-1-py3-none-any.whl", 1),
         ];
-        let told = |platform: Option<&str>, libc: Option<&str>| {
+        let output_of = |platform: Option<&str>, libc: Option<&str>| {
             let libc = libc.map(|text| text.parse().unwrap());
-            let asked = WheelFilter {
+            let requests = WheelFilter {
                 platform: platform.map(str::to_owned),
                 libc,
                 ..WheelFilter::default()
             };
-            let found = newest(&wheels, &asked);
+            let found = newest(&wheels, &requests);
             let versions = |wheel: &&LocalWheel| {
                 format!("{} {}", wheel.name.distribution(), wheel.name.version())
             };
@@ -230,20 +230,20 @@ mod tests {
                 foreign.join("\n"),
             )
         };
-        insta::assert_debug_snapshot!(told(Some("linux_x86_64"), Some("glibc 2.36")), @r#"
+        insta::assert_debug_snapshot!(output_of(Some("linux_x86_64"), Some("glibc 2.36")), @r#"
         (
             "a 1, c 1",
             "system: the wheel is for linux_x86_64 with glibc 2.39 or newer, you have linux_x86_64 with glibc 2.36\nsystem: the wheel is for win_amd64, you have linux_x86_64 with glibc 2.36",
         )
         "#);
-        insta::assert_debug_snapshot!(told(None, Some("glibc 2.31")), @r#"
+        insta::assert_debug_snapshot!(output_of(None, Some("glibc 2.31")), @r#"
         (
             "a 1, b 1, c 1",
             "system: the wheel is for linux_x86_64 with glibc 2.39 or newer, you have glibc 2.31",
         )
         "#);
         assert_eq!(
-            told(None, None),
+            output_of(None, None),
             ("a 2, b 1, c 1".to_owned(), String::new())
         );
     }

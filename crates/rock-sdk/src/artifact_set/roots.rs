@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused_is_told_once_with_all_that_lies_below_it() {
+    fn what_is_refused_is_reported_once_with_all_that_lies_below_it() {
         let mut sorter = RootSorter::new(
             Path::new("a"),
             vec!["hip/stage".to_owned(), "hip/stage/sub".to_owned()],

@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_told_with_their_conditions() {
+    fn blocks_are_reported_with_their_conditions() {
         check(
             "if(NOT X)\nset(A 1)\nif(DEFINED ENV{P})\nset(B 2)\nelseif(Q AND (R OR S))\nset(B 3)\nelse()\nset(B 4)\nendif()\nendif()\nset(C 5)",
             &[
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_end_is_told_and_what_stood_before_is_kept() {
+    fn what_has_no_end_is_reported_and_what_stood_before_is_kept() {
         let check = |text: &str, expect: &[CmakeError]| {
             let script = CmakeScript::parse(text);
             assert_eq!(script.faults, expect, "{text}");
@@ -422,15 +422,15 @@ mod tests {
     }
 
     #[test]
-    fn marks_of_a_merge_are_told() {
+    fn marks_of_a_merge_are_reported() {
         let text = "set(A 1)\n<<<<<<< HEAD\nset(B 2)\n=======\nset(B 3)\n>>>>>>> theirs\n";
         let script = CmakeScript::parse(text);
-        let told = |fault: &CmakeError| match fault {
+        let output_of = |fault: &CmakeError| match fault {
             CmakeError::ConflictMarker { span } => text[span.clone()].to_owned(),
             other => panic!("{other:?}"),
         };
         assert_eq!(
-            script.faults.iter().map(told).collect::<Vec<_>>(),
+            script.faults.iter().map(output_of).collect::<Vec<_>>(),
             ["<<<<<<< HEAD", "=======", ">>>>>>> theirs"]
         );
         assert_eq!(script.sets.len(), 3);

@@ -1,8 +1,9 @@
 //! Reads the files to publish, and what the command line and the plan contain about them.
 
 use crate::cli::publish::built_torch::check_torch;
-use crate::cli::publish::{Args, Exit, Shell, digest_cache, load, named, parsed, read_plan};
-use crate::codes::release as codes;
+use crate::cli::publish::{
+    Args, Exit, GIT_TAG_HELP, Shell, digest_cache, load, named, parse_tag, read_plan,
+};
 use crate::compat::Compat;
 use crate::diagnostic::Sink;
 use crate::github::{UploadSet, accepted_files};
@@ -18,13 +19,7 @@ pub(super) fn read_upload_set(
     shell: &Shell,
     sink: &mut Sink,
 ) -> Result<(UploadSet, &'static Compat), Exit> {
-    let tag: Option<GitTag> = parsed(
-        args.tag.as_deref(),
-        &codes::BAD_TAG,
-        "--tag",
-        "write it like `v1` or `nightly-20261101`",
-        sink,
-    );
+    let tag: Option<GitTag> = parse_tag(args.tag.as_deref(), GIT_TAG_HELP, sink);
     let compat = load::compat(shell)?;
     let plan = read_plan(args, sink)?;
     let given = expand_paths(&named(args), sink);

@@ -1,7 +1,7 @@
 """Stands in for pip where it is not pip that is tested: it starts in a tenth of the time.
 
-Takes the calls of the recipes, and no others. Installs wheels that are named or that the house has, and folders that
-`standin.py` builds; the requirement `rocm` is the folder `sdk` beside the virtual environment.
+Takes the calls of the recipes, and no others. Installs wheels that are named or that the wheelhouse has, and folders
+that `standin.py` builds; the requirement `rocm` is the folder `sdk` beside the virtual environment.
 """
 import argparse
 import glob
@@ -61,10 +61,10 @@ def install(wanted, target):
     elif name == "rocm":
         shutil.copytree(os.path.join(os.path.dirname(sys.prefix), "sdk"), target, dirs_exist_ok=True)
     else:
-        house = glob.escape(given.find_links or os.environ["PIP_FIND_LINKS"])
-        found = glob.glob(os.path.join(house, f"{normal(name)}-*.whl"))
+        wheelhouse = glob.escape(given.find_links or os.environ["PIP_FIND_LINKS"])
+        found = glob.glob(os.path.join(wheelhouse, f"{normal(name)}-*.whl"))
         if len(found) != 1:
-            sys.exit(f"{wanted}: {len(found)} wheels are in the house")
+            sys.exit(f"{wanted}: {len(found)} wheels are in the wheelhouse")
         unpack(found[0], target)
 
 

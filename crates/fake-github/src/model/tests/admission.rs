@@ -154,14 +154,17 @@ fn every_request_is_written_down_without_its_secrets() {
     assert_eq!(
         (
             client.github.ledger.writes(),
-            client.github.ledger.asked(ApiOperation::CreateRelease)
+            client
+                .github
+                .ledger
+                .request_count(ApiOperation::CreateRelease)
         ),
         (2, 1)
     );
 }
 
 #[test]
-fn uploads_have_a_host_of_their_own_where_that_is_asked() {
+fn uploads_have_a_host_of_their_own_on_request() {
     let settings = GithubSettings {
         uploads_base: "http://uploads.test".to_owned(),
         ..GithubSettings::default()
@@ -390,7 +393,7 @@ fn environments_of_a_private_repository_need_the_right_to_read_actions() {
 
 /// REST API, "Get all repository rulesets" and "Get a repository ruleset".
 #[test]
-fn rulesets_are_listed_without_rules_and_told_whole_one_by_one() {
+fn rulesets_are_listed_without_rules_and_returned_whole_one_by_one() {
     let mut client = TestClient::new();
     assert_eq!(client.get("/rulesets?targets=tag").value(), json!([]));
     let ruleset = TagRuleset {

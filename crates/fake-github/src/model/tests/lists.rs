@@ -62,7 +62,7 @@ fn tags_come_backwards_by_their_letters_each_with_its_commit() {
 }
 
 #[test]
-fn a_file_is_its_text_where_that_is_asked_for() {
+fn a_file_is_its_text_on_request() {
     let mut client = TestClient::new();
     let repository = client.github.repository_mut("me/wheels");
     let commit = repository.tags["v1"].clone();
@@ -90,7 +90,7 @@ fn a_file_is_its_text_where_that_is_asked_for() {
 }
 
 #[test]
-fn assets_come_in_pages_of_thirty_unless_told_and_a_hundred_at_most() {
+fn assets_come_in_pages_of_thirty_by_default_and_a_hundred_at_most() {
     let mut client = TestClient::new();
     let id = client.draft("v1");
     for at in 0..120 {
@@ -159,7 +159,7 @@ fn of_two_replicas_one_lags() {
 }
 
 #[test]
-fn a_next_page_may_be_said_to_be_on_another_host() {
+fn a_next_page_may_be_on_another_host() {
     let mut client = TestClient::new().faults(&["list-releases=next-elsewhere"]);
     client.draft("v1");
     client.draft("v2");

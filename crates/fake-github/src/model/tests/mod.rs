@@ -148,7 +148,7 @@ pub(super) fn digest(bytes: &[u8]) -> Value {
 }
 
 #[test]
-fn what_was_saved_goes_on_another_day() {
+fn a_saved_state_is_applied_on_another_day() {
     let mut client = TestClient::new().immutable();
     let id = client.draft("v1");
     client.upload(id, "a%2Bb", b"bytes");

@@ -111,7 +111,7 @@ fn a_clock_that_is_wrong_is_wrong_everywhere() {
 }
 
 #[test]
-fn who_does_not_wait_as_it_was_asked_is_told_of() {
+fn a_client_that_does_not_wait_as_requested_is_reported() {
     for (rule, wait_ms) in [
         ("retry-after:429:20", 20_000),
         ("limit:403:30", 30_000),
@@ -140,7 +140,7 @@ fn who_does_not_wait_as_it_was_asked_is_told_of() {
 }
 
 #[test]
-fn who_writes_on_after_the_token_was_refused_is_told_of() {
+fn a_client_that_writes_after_its_token_was_refused_is_reported() {
     let mut client = TestClient::new().faults(&["upload=bad-credentials"]);
     let id = client.draft("v1");
     let mut send = |after_ms: u64| {

@@ -70,7 +70,7 @@ fn a_name_that_is_taken_is_refused_in_any_case_of_its_letters() {
 }
 
 #[test]
-fn digests_are_null_or_late_where_that_is_asked() {
+fn digests_are_null_or_late_on_request() {
     for (digests, expect) in [
         (DigestMode::Null, [false, false]),
         (DigestMode::Late(500), [false, true]),
@@ -357,14 +357,14 @@ fn a_listing_can_contradict_the_answer_to_an_upload() {
         let mut client = TestClient::new().faults(&[&format!("upload={fault}")]);
         let id = client.draft("v1");
         let answered = client.upload(id, "a%2Bb", b"bytes").value();
-        let told = (
+        let output = (
             &answered["name"],
             &answered["state"],
             answered["size"].as_u64(),
             &answered["digest"],
         );
         assert_eq!(
-            told,
+            output,
             (
                 &json!("a+b"),
                 &json!("uploaded"),

@@ -495,7 +495,7 @@ mod tests {
     fn read(text: &str) -> (Option<crate::config::recipe::RecipeDocument>, Vec<String>) {
         let mut sink = Sink::new();
         let document = from_source(&SourceText::new("recipes/x.yaml", text), &mut sink);
-        let told = sink.finish().into_iter().map(|d| {
+        let findings = sink.finish().into_iter().map(|d| {
             let place = d
                 .labels
                 .first()
@@ -503,19 +503,19 @@ mod tests {
                 .unwrap_or_default();
             format!("{place}: {}", d.message)
         });
-        (document, told.collect())
+        (document, findings.collect())
     }
 
     #[test]
-    fn every_fault_of_a_recipe_is_told_at_its_place() {
-        let (document, told) = read(
+    fn every_fault_of_a_recipe_is_reported_at_its_place() {
+        let (document, text) = read(
             "recipe: 1\nname: x\nfacts:\n  both: {expr: '{{ 1 }}', env: HOME}\n  rows: {table: rocm-gfx}\nsources:\n  tree: {}\n  \
              repo: {git: 'https://example.org/x'}\nedits:\n  - {file: a}\nsteps:\n  - {stage: build}\n  - {stage: build, argv: [make]}\n  - \
              {stage: 'a b', argv: [make]}\n  - {stage: paste, shell: bash, script: 'echo {{ version }}'}\ncollect: {wheels: 'dist/*.whl'}\n",
         );
         assert!(document.is_none());
         assert_eq!(
-            told,
+            text,
             [
                 "recipes/x.yaml:4:3: fact `both` needs exactly one of `expr`, `command`, `file`, `path`, `env`, `table`",
                 "recipes/x.yaml:5:3: fact `rows`: `table` and `column` must be set together",
@@ -539,35 +539,35 @@ mod tests {
             ("collect: {gates: [check]}\n", 5),
             ("collect:\n  wheels: ''\n", 5),
         ] {
-            let (document, told) = read(&format!("{steps}{rest}"));
+            let (document, text) = read(&format!("{steps}{rest}"));
             assert!(document.is_none());
-            assert_eq!(told, [format!("recipes/x.yaml:{line}:1: {nothing}")]);
+            assert_eq!(text, [format!("recipes/x.yaml:{line}:1: {nothing}")]);
         }
         for rest in ["leaves: tree\n", "collect: {wheels: 'dist/*.whl'}\n"] {
-            let (document, told) = read(&format!("{steps}{rest}"));
-            assert!(document.is_some(), "{told:?}");
+            let (document, text) = read(&format!("{steps}{rest}"));
+            assert!(document.is_some(), "{text:?}");
         }
     }
 
     #[test]
     fn an_unknown_key_is_an_error() {
-        let (document, told) =
+        let (document, text) =
             read("recipe: 1\nname: x\nsteps:\n  - {stage: a, argv: [make], enviroment: {}}\n");
         assert!(document.is_none());
         assert!(
-            told.iter().any(|line| line.contains("enviroment")),
-            "{told:?}"
+            text.iter().any(|line| line.contains("enviroment")),
+            "{text:?}"
         );
     }
 
     #[test]
     fn a_variable_may_be_text_a_list_nothing_or_an_extension() {
         use crate::config::recipe::EnvValue;
-        let (document, told) = read(
+        let (document, text) = read(
             "recipe: 1\nname: x\nsteps:\n  - stage: a\n    argv: [make]\n    env:\n      A: 3.10\n      B: [x, y]\n      C:\n      \
              D: {prepend: /bin, sep: path}\n      E: {gib-per-job: 2.8}\ncollect: {wheels: 'dist/*.whl'}\n",
         );
-        assert_eq!(told, Vec::<String>::new());
+        assert_eq!(text, Vec::<String>::new());
         let env = document.unwrap().steps[0].env.clone();
         assert_eq!(env["A"], EnvValue::Text("3.10".into()));
         assert_eq!(env["B"], EnvValue::List(vec!["x".into(), "y".into()]));

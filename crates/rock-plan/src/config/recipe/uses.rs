@@ -250,22 +250,22 @@ mod tests {
     }
 
     #[test]
-    fn recipes_that_cannot_be_used_are_told() {
+    fn recipes_that_cannot_be_used_are_reported() {
         let uses = |name: &str, used: &str| format!("{name}\nsteps:\n  - {{use: {used}}}\n");
-        let told = |texts: &[&str]| check(texts).unwrap_err();
+        let output_of = |texts: &[&str]| check(texts).unwrap_err();
         assert_eq!(
-            told(&[&uses("a", "sdc"), SDK]),
+            output_of(&[&uses("a", "sdc"), SDK]),
             "there is no recipe `sdc` to use; did you mean `sdk`?"
         );
         assert_eq!(
-            told(&[&uses("a", "b"), &uses("b", "a")]),
+            output_of(&[&uses("a", "b"), &uses("b", "a")]),
             "a recipe uses itself: `a` uses `b` uses `a`"
         );
         let twice = "a\nsteps:\n  - {use: sdk}\n  - {stage: rocm, argv: [x]}\n";
-        assert_eq!(told(&[twice, SDK]), "two recipes have a stage `rocm`");
+        assert_eq!(output_of(&[twice, SDK]), "two recipes have a stage `rocm`");
         let after = "a\nfacts:\n  x: {command: [y], after: romc}\nsteps:\n  - {use: sdk}\n";
         assert_eq!(
-            told(&[after, SDK]),
+            output_of(&[after, SDK]),
             "fact `x` refers to `romc`, which is not a stage; did you mean `rocm`?"
         );
     }

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn other_bytes_are_refused_and_replaced_only_where_asked_for() {
+fn other_bytes_are_refused_and_replaced_only_on_request() {
     let desired = desired(&["a.whl"]);
     let present = || Releases::draft(vec![asset(5, "a.whl", 2)]);
     assert!(matches!(

@@ -63,10 +63,10 @@ mod tests {
 
     #[test]
     fn a_command_line_at_fault_is_annotated_with_its_fault_alone() {
-        let check = |text: &str, told: &str| {
+        let check = |text: &str, content: &str| {
             assert_eq!(
                 usage_error(text),
-                format!("::error title=rock-matrix::{told}\n")
+                format!("::error title=rock-matrix::{content}\n")
             );
         };
         check("error: no `50%`: x\n\nUsage: x\n", "no `50%25`: x");

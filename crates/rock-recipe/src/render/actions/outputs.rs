@@ -165,9 +165,9 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_output_is_told_and_another_is_not() {
-        let told = rock_diagnostic::Diagnostic::from(written("v", "a\0b").unwrap_err());
-        assert_eq!(told.code.to_string(), "P049 bad-output");
+    fn a_refused_output_is_reported_and_another_is_not() {
+        let error = rock_diagnostic::Diagnostic::from(written("v", "a\0b").unwrap_err());
+        assert_eq!(error.code.to_string(), "P049 bad-output");
         assert!(written("v", "a").is_ok());
     }
 

@@ -174,12 +174,12 @@ mod tests {
     fn check(bytes: usize) -> (bool, String) {
         let mut sink = Sink::new();
         let kept = check_text("x".repeat(bytes), &Compat::embedded(), &mut sink).is_some();
-        let told: Vec<String> = sink
+        let lines: Vec<String> = sink
             .finish()
             .iter()
             .map(|one| format!("{:?} {}", one.severity, one.code))
             .collect();
-        (kept, told.join("\n"))
+        (kept, lines.join("\n"))
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn glibc_musl_and_the_processor_are_asked_for() {
+fn glibc_musl_and_the_processor_are_detected() {
     let on = |platform: &str, libc: Option<&str>| TargetMachine {
         platform: Some(platform.to_owned()),
         libc: libc.map(|libc| libc.parse().unwrap()),
@@ -85,15 +85,15 @@ fn a_wheel_has_code_for_the_gpus_that_its_manifest_names_and_without_one_it_is_n
 }
 
 #[test]
-fn what_is_not_known_is_asked_of_no_wheel_and_told() {
+fn unknown_facts_are_read_from_no_wheel_and_reported() {
     let decision = decided(&wheels(&[CP312]), &TargetMachine::default());
-    let told: Vec<MatchAxis> = decision.fits[0]
+    let lines: Vec<MatchAxis> = decision.fits[0]
         .notes
         .iter()
         .map(|note| note.axis)
         .collect();
     assert_eq!(
-        told,
+        lines,
         [
             MatchAxis::System,
             MatchAxis::Gpu,

@@ -64,16 +64,16 @@ fn a_build_number_supersedes_by_number() {
 
 #[test]
 fn a_backend_is_a_wish_and_the_default_one_comes_first() {
-    let asked = |backend: &str| TargetMachine {
+    let output_of = |backend: &str| TargetMachine {
         backend: Some(backend.to_owned()),
         ..usual_machine()
     };
     check(&[CP312, TRITON], &usual_machine(), CP312);
-    check(&[CP312, TRITON], &asked("triton"), TRITON);
-    check(&[CP312, TRITON], &asked("default"), CP312);
+    check(&[CP312, TRITON], &output_of("triton"), TRITON);
+    check(&[CP312, TRITON], &output_of("default"), CP312);
     check(
         &[CP312],
-        &asked("triton"),
+        &output_of("triton"),
         "backend: the wheel is for default, you asked for triton",
     );
 }
