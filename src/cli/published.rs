@@ -161,8 +161,8 @@ fn open(
 
 /// Reports why a repository could not be read, and returns the exit.
 fn failed(error: GithubError, repo: &RepoName, opened: &Opened, sink: &mut Sink) -> Exit {
-    if error == GithubError::Stopped {
-        return opened.exit_of_signal().unwrap_or(Exit::Machine);
+    if error.is_stop() {
+        return opened.stopped(error, sink);
     }
     sink.push(match error.repository_help(repo, opened.token.is_some()) {
         Some(help) => Diagnostic::from(error).help(help),

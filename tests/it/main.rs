@@ -84,6 +84,7 @@ mod publish_calls;
 mod publish_contradictions;
 mod publish_ends_under_way;
 mod publish_prereleases;
+mod publish_resumes;
 mod publish_says;
 mod publish_takes_files;
 mod publish_to_a_folder;

@@ -1,10 +1,12 @@
 //! The calls of a publish, in their order: what is asked first, what is sent again and what never,
 //! and what they say. The clock is part of the play.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rock_matrix::github::{GithubError, PublishResult};
+use rock_matrix::names::Digest;
 use rock_matrix::publish::remote::{MakeLatest, PublishPolicy, ReleaseRefusal};
 
 use crate::publish_waits::{complaints, crowd, play, request_count};
@@ -63,7 +65,7 @@ fn a_draft_is_found_on_the_last_page_and_never_requested_by_its_tag() {
     put(&play, draft(5));
     let files = Files::of(2, 1);
     assert!(matches!(
-        play.publish(&files, &files.goal(1), PublishPolicy::default()),
+        play.publish(&files, &files.desired_release(1), PublishPolicy::default()),
         PublishResult::Done(_)
     ));
     let of_tag: Vec<u64> = play
@@ -101,7 +103,7 @@ fn a_draft_that_was_made_is_used_by_its_number_while_lists_do_not_have_it() {
     );
     let files = Files::of(3, 1);
     assert!(matches!(
-        play.publish(&files, &files.goal(1), PublishPolicy::default()),
+        play.publish(&files, &files.desired_release(1), PublishPolicy::default()),
         PublishResult::Done(_)
     ));
     let [release] = &play.releases()[..] else {
@@ -147,7 +149,7 @@ fn of_several_releases_of_a_tag_the_public_one_is_used_then_the_one_with_files_t
             published: true,
             ..PublishPolicy::default()
         };
-        let end = play.publish(&files, &files.goal(1), allowed);
+        let end = play.publish(&files, &files.desired_release(1), allowed);
         let PublishResult::Refused(refused) = end else {
             panic!("{end:?}")
         };
@@ -165,7 +167,7 @@ fn of_several_releases_of_a_tag_the_public_one_is_used_then_the_one_with_files_t
             ..allowed
         };
         assert_eq!(
-            play.publish(&files, &files.goal(2), allowed),
+            play.publish(&files, &files.desired_release(2), allowed),
             PublishResult::Done(vec![used])
         );
     }
@@ -186,7 +188,7 @@ fn bytes_that_github_tells_no_digest_of_are_fetched_and_hashed_on_request() {
         ..PublishPolicy::default()
     };
     assert!(matches!(
-        play.publish(&files, &files.goal(1), full),
+        play.publish(&files, &files.desired_release(1), full),
         PublishResult::Done(_)
     ));
     assert_eq!(
@@ -200,13 +202,13 @@ fn bytes_that_github_tells_no_digest_of_are_fetched_and_hashed_on_request() {
     });
     assert!(
         matches!(
-            play.publish(&files, &files.goal(2), PublishPolicy::default()),
+            play.publish(&files, &files.desired_release(2), PublishPolicy::default()),
             PublishResult::Done(_)
         ),
         "the size is the same"
     );
     let before = play.github().ledger.writes();
-    let end = play.publish(&files, &files.goal(3), full);
+    let end = play.publish(&files, &files.desired_release(3), full);
     let PublishResult::Refused(refused) = end else {
         panic!("{end:?}")
     };
@@ -221,16 +223,17 @@ fn bytes_that_github_tells_no_digest_of_are_fetched_and_hashed_on_request() {
 fn a_file_that_was_stored_under_another_name_is_deleted_and_the_publish_fails() {
     let play = play(GithubSettings::default(), &["upload#1=wrong-name"]);
     let files = Files::of(1, 1);
-    let end = play.publish(&files, &files.goal(1), PublishPolicy::default());
-    let PublishResult::Incomplete(failed) = end else {
-        panic!("{end:?}")
-    };
+    let run = play
+        .run(&files, &files.desired_release(1), PublishPolicy::default())
+        .unwrap();
+    assert_eq!(run.end, PublishResult::Incomplete);
     assert!(
         matches!(
-            failed.values().next(),
+            run.failed_files.values().next(),
             Some(GithubError::StoredUnderOtherName { .. })
         ),
-        "{failed:?}"
+        "{:?}",
+        run.failed_files
     );
     let [release] = &play.releases()[..] else {
         panic!("one release")
@@ -255,7 +258,7 @@ fn before_a_file_is_sent_again_the_assets_are_listed_and_what_is_left_of_it_is_d
         ..Files::of(1, 1)
     };
     assert!(matches!(
-        play.publish(&files, &files.goal(1), PublishPolicy::default()),
+        play.publish(&files, &files.desired_release(1), PublishPolicy::default()),
         PublishResult::Done(_)
     ));
     let all = operations(&play);
@@ -290,7 +293,7 @@ fn a_name_that_is_taken_by_the_same_bytes_is_a_success() {
         ..Files::of(1, 1)
     };
     assert!(matches!(
-        play.publish(&files, &files.goal(1), PublishPolicy::default()),
+        play.publish(&files, &files.desired_release(1), PublishPolicy::default()),
         PublishResult::Done(_)
     ));
     let github = play.github();
@@ -324,7 +327,7 @@ fn a_draft_whose_answer_was_lost_is_looked_for_and_not_made_again() {
         let files = Files::of(1, 1);
         assert!(
             matches!(
-                play.publish(&files, &files.goal(1), PublishPolicy::default()),
+                play.publish(&files, &files.desired_release(1), PublishPolicy::default()),
                 PublishResult::Done(_)
             ),
             "{rule}"
@@ -355,7 +358,7 @@ fn what_github_refuses_for_good_is_sent_once() {
             &[&format!("create-release={rule}")],
         );
         let files = Files::of(2, 1);
-        let end = play.publish(&files, &files.goal(1), PublishPolicy::default());
+        let end = play.publish(&files, &files.desired_release(1), PublishPolicy::default());
         assert!(
             matches!(end, PublishResult::Failed(GithubError::Status { .. })),
             "{rule}: {end:?}"
@@ -369,6 +372,43 @@ fn what_github_refuses_for_good_is_sent_once() {
             "{rule}"
         );
     }
+}
+
+/// The upload of one file ends the run; the error of another file is kept.
+#[test]
+fn a_file_that_failed_is_reported_whatever_ends_the_run() {
+    let play = play(GithubSettings::default(), &["upload=502"]);
+    let files = Files {
+        at_once: 1,
+        is_read_beside: true,
+        ..Files::of(2, 1)
+    };
+    let mut desired = files.desired_release(1);
+    let changed = desired
+        .assets
+        .iter_mut()
+        .find(|file| file.name.starts_with("a-0"))
+        .unwrap();
+    changed.digest = Digest::new([9; 32]);
+    let changed = changed.name.clone();
+    let run = play
+        .run(&files, &desired, PublishPolicy::default())
+        .unwrap();
+    let PublishResult::Failed(GithubError::UnknownOutcome { call, .. }) = &run.end else {
+        panic!("{:?}", run.end)
+    };
+    assert!(call.contains("?name=a-1"), "{call}");
+    assert_eq!(
+        run.failed_files,
+        BTreeMap::from([(
+            changed.clone(),
+            GithubError::File {
+                path: changed,
+                reason: "it changed during the upload".to_owned(),
+            }
+        )])
+    );
+    assert_eq!(request_count(&play, ApiOperation::Upload), 6);
 }
 
 #[test]
@@ -388,13 +428,13 @@ fn a_call_is_made_six_times_at_most_within_the_deadline() {
             ApiOperation::TagRef => {
                 PublishResult::Failed(play.client().commit_of_tag("v1").unwrap_err())
             }
-            _ => play.publish(&files, &files.goal(1), PublishPolicy::default()),
+            _ => play.publish(&files, &files.desired_release(1), PublishPolicy::default()),
         };
         assert!(
             matches!(
                 end,
                 PublishResult::Failed(
-                    GithubError::NoResponse { .. } | GithubError::UnknownOutcome { .. }
+                    GithubError::ServerError { .. } | GithubError::UnknownOutcome { .. }
                 )
             ),
             "{end:?}"
@@ -416,7 +456,7 @@ fn writes_other_than_files_are_one_after_the_other_and_a_second_apart() {
     );
     let files = Files::of(4, 1);
     assert!(matches!(
-        play.publish(&files, &files.goal(1), PublishPolicy::default()),
+        play.publish(&files, &files.desired_release(1), PublishPolicy::default()),
         PublishResult::Done(_)
     ));
     let is_short =
@@ -442,12 +482,12 @@ fn one_call_writes_the_text_and_publishes_with_what_becomes_the_latest() {
     ] {
         let play = play(GithubSettings::default(), &[]);
         let files = Files::of(2, 1);
-        let goal = rock_matrix::publish::remote::DesiredRelease {
+        let desired = rock_matrix::publish::remote::DesiredRelease {
             make_latest,
-            ..files.goal(1)
+            ..files.desired_release(1)
         };
         assert!(matches!(
-            play.publish(&files, &goal, PublishPolicy::default()),
+            play.publish(&files, &desired, PublishPolicy::default()),
             PublishResult::Done(_)
         ));
         let log = log(&play);
@@ -495,7 +535,7 @@ fn each_call_names_the_version_of_the_api_and_who_calls() {
         ..PublishPolicy::default()
     };
     assert!(matches!(
-        play.publish(&files, &files.goal(1), full),
+        play.publish(&files, &files.desired_release(1), full),
         PublishResult::Done(_)
     ));
     for request in log(&play) {
@@ -551,7 +591,7 @@ fn what_a_full_release_does_not_take_goes_to_a_second_one_that_grows() {
     let row = |tag: &str, count, is_draft| (tag.to_owned(), count, is_draft);
     let files = Files::of(1001, 1);
     assert!(matches!(
-        play.publish(&files, &files.goal(1), PublishPolicy::default()),
+        play.publish(&files, &files.desired_release(1), PublishPolicy::default()),
         PublishResult::Done(_)
     ));
     assert_eq!(
@@ -560,7 +600,7 @@ fn what_a_full_release_does_not_take_goes_to_a_second_one_that_grows() {
     );
     let published = log(&play).len();
     let more = Files::of(1004, 1);
-    let end = play.publish(&more, &more.goal(2), PublishPolicy::default());
+    let end = play.publish(&more, &more.desired_release(2), PublishPolicy::default());
     assert!(
         matches!(&end, PublishResult::Refused(refused) if matches!(&refused[..], [ReleaseRefusal::Published { lacking: 3, .. }])),
         "{end:?}"
@@ -570,7 +610,7 @@ fn what_a_full_release_does_not_take_goes_to_a_second_one_that_grows() {
         ..PublishPolicy::default()
     };
     assert!(matches!(
-        play.publish(&more, &more.goal(3), allowed),
+        play.publish(&more, &more.desired_release(3), allowed),
         PublishResult::Done(_)
     ));
     assert_eq!(
@@ -585,7 +625,7 @@ fn what_a_full_release_does_not_take_goes_to_a_second_one_that_grows() {
     );
     let before = play.github().ledger.writes();
     assert!(matches!(
-        play.publish(&more, &more.goal(4), PublishPolicy::default()),
+        play.publish(&more, &more.desired_release(4), PublishPolicy::default()),
         PublishResult::Done(_)
     ));
     assert_eq!(play.github().ledger.writes(), before);

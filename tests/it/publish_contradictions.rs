@@ -35,7 +35,8 @@ fn a_listing_that_contradicts_an_upload_stops_before_publishing() {
     for fault in ["later-digest", "later-size", "later-starter", "later-name"] {
         let play = play(GithubSettings::default(), &[&format!("upload#2={fault}")]);
         let files = Files::of(3, 1);
-        let error = error_of(play.publish(&files, &files.goal(1), PublishPolicy::default()));
+        let error =
+            error_of(play.publish(&files, &files.desired_release(1), PublishPolicy::default()));
         assert!(
             matches!(error, GithubError::Contradicted(_)),
             "{fault}: {error}"
@@ -51,7 +52,7 @@ fn a_listing_that_contradicts_an_upload_stops_before_publishing() {
         );
         // The next run goes by the list.
         play.pass(60_000);
-        let end = play.publish(&files, &files.goal(2), PublishPolicy::default());
+        let end = play.publish(&files, &files.desired_release(2), PublishPolicy::default());
         let [release] = &play.releases()[..] else {
             panic!("{fault}: one release")
         };
@@ -71,7 +72,7 @@ fn a_contradiction_shows_both_sides() {
         at_once: 1,
         ..Files::of(1, 1)
     };
-    let error = error_of(play.publish(&files, &files.goal(1), PublishPolicy::default()));
+    let error = error_of(play.publish(&files, &files.desired_release(1), PublishPolicy::default()));
     insta::assert_snapshot!(human(&[Diagnostic::from(error)], false), @r#"
     error[G320 listing-contradicts]: GitHub's listing of `a-0+rocm6.2torch2.5-cp311-cp311-linux_x86_64.whl` contradicts its response to the upload
     --> a-0+rocm6.2torch2.5-cp311-cp311-linux_x86_64.whl
@@ -88,7 +89,7 @@ fn a_published_file_stays_until_its_replacement_is_listed_right() {
         let play = play(GithubSettings::default(), &[]);
         let (old, new) = (Files::of(1, 1), Files::of(1, 2));
         assert!(matches!(
-            play.publish(&old, &old.goal(1), PublishPolicy::default()),
+            play.publish(&old, &old.desired_release(1), PublishPolicy::default()),
             PublishResult::Done(_)
         ));
         play.github().faults =
@@ -98,7 +99,7 @@ fn a_published_file_stays_until_its_replacement_is_listed_right() {
             published: true,
             ..PublishPolicy::default()
         };
-        let error = error_of(play.publish(&new, &new.goal(2), allowed));
+        let error = error_of(play.publish(&new, &new.desired_release(2), allowed));
         assert!(
             matches!(error, GithubError::Contradicted(_)),
             "{fault}: {error}"
@@ -123,7 +124,7 @@ fn a_lagging_list_is_waited_for_in_every_draft() {
         &["create-release#1=mute:0", "upload#1=later-starter"],
     );
     let files = Files::of(1, 1);
-    let error = error_of(play.publish(&files, &files.goal(1), PublishPolicy::default()));
+    let error = error_of(play.publish(&files, &files.desired_release(1), PublishPolicy::default()));
     assert!(matches!(error, GithubError::Contradicted(_)), "{error}");
     assert!(play.releases().iter().all(|release| release.draft));
 }
@@ -137,7 +138,7 @@ fn a_page_in_place_of_a_file_is_not_hashed() {
     };
     let play = play(settings, &["edit-release=no-right"]);
     let files = Files::of(2, 1);
-    error_of(play.publish(&files, &files.goal(1), PublishPolicy::default()));
+    error_of(play.publish(&files, &files.desired_release(1), PublishPolicy::default()));
     let sent = request_count(&play, ApiOperation::Upload);
     play.github().faults =
         FaultSchedule::by_rule(["get-asset#1=garbled".parse::<FaultRule>().unwrap()]);
@@ -146,7 +147,7 @@ fn a_page_in_place_of_a_file_is_not_hashed() {
         ..PublishPolicy::default()
     };
     assert!(matches!(
-        play.publish(&files, &files.goal(2), allowed),
+        play.publish(&files, &files.desired_release(2), allowed),
         PublishResult::Done(_)
     ));
     assert_eq!(
@@ -196,11 +197,17 @@ fn a_file_that_changes_again_after_it_was_replaced_stops_the_run() {
         at_once: 1,
         ..Files::of(1, 1)
     };
-    error_of(play.publish(&files, &files.goal(1), PublishPolicy::default()));
+    error_of(play.publish(&files, &files.desired_release(1), PublishPolicy::default()));
     replace_all(&mut play.github());
     play.github().faults = FaultSchedule::none();
     let client = play.client_over(Arc::new(Rival(Arc::clone(&play))));
-    let applied = run_over(&client, &files, &files.goal(2), PublishPolicy::default()).unwrap();
+    let applied = run_over(
+        &client,
+        &files,
+        &files.desired_release(2),
+        PublishPolicy::default(),
+    )
+    .unwrap();
     insta::assert_snapshot!(human(&[Diagnostic::from(error_of(applied.end))], false), @r#"
     error[G321 replaced-again]: `SHA256SUMS` was replaced, but its content has changed again
     --> SHA256SUMS
@@ -360,15 +367,15 @@ fn a_published_release_does_not_become_a_draft() {
     let play = play(GithubSettings::default(), &[]);
     let files = Files::of(1, 1);
     assert!(matches!(
-        play.publish(&files, &files.goal(1), PublishPolicy::default()),
+        play.publish(&files, &files.desired_release(1), PublishPolicy::default()),
         PublishResult::Done(_)
     ));
     let more = Files::of(2, 1);
-    let goal = rock_matrix::publish::remote::DesiredRelease {
+    let desired = rock_matrix::publish::remote::DesiredRelease {
         stays_draft: true,
-        ..more.goal(2)
+        ..more.desired_release(2)
     };
-    let end = play.publish(&more, &goal, PublishPolicy::default());
+    let end = play.publish(&more, &desired, PublishPolicy::default());
     let PublishResult::Refused(refused) = &end else {
         panic!("{end:?}")
     };

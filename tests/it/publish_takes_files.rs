@@ -144,7 +144,7 @@ fn a_refusal_that_holds_for_all_files_is_reported_once_and_no_other_is_sent() {
             at_once: 1,
             ..Files::of(40, 1)
         };
-        let end = play.publish(&files, &files.goal(1), PublishPolicy::default());
+        let end = play.publish(&files, &files.desired_release(1), PublishPolicy::default());
         assert!(
             matches!(
                 end,
@@ -195,11 +195,11 @@ fn a_refusal_that_names_the_file_leaves_the_others_alone() {
         at_once: 1,
         ..Files::of(3, 1)
     };
-    let end = play.publish(&files, &files.goal(1), PublishPolicy::default());
-    let PublishResult::Incomplete(faults) = end else {
-        panic!("{end:?}")
-    };
-    assert_eq!(faults.len(), 3, "{faults:?}");
+    let run = play
+        .run(&files, &files.desired_release(1), PublishPolicy::default())
+        .unwrap();
+    assert_eq!(run.end, PublishResult::Incomplete);
+    assert_eq!(run.failed_files.len(), 3, "{:?}", run.failed_files);
 }
 
 #[test]

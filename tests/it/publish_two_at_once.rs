@@ -108,7 +108,7 @@ fn both(play: &Arc<Play>, files: &Files, seed: u64) -> [Result<PublishRun, Githu
                 let ended = run_over(
                     &client,
                     files,
-                    &files.goal(run as u64),
+                    &files.desired_release(run as u64),
                     PublishPolicy::default(),
                 );
                 turns.end(run);
@@ -170,7 +170,7 @@ fn of_two_runs_at_once_one_publishes_and_neither_is_at_a_loss() {
         assert!(ended.iter().all(is_clear), "{what}");
         // The next run finds nothing to do but what the other left.
         play.pass(60_000);
-        let end = play.publish(&files, &files.goal(9), PublishPolicy::default());
+        let end = play.publish(&files, &files.desired_release(9), PublishPolicy::default());
         assert!(matches!(end, PublishResult::Done(_)), "{what}: {end:?}");
         assert_eq!(play.releases().len(), 1, "{what}");
     }
@@ -224,7 +224,13 @@ fn a_draft_that_is_deleted_under_way_is_made_once_more_and_not_again_and_again()
             at_once: 1,
             ..Files::of(2, 1)
         };
-        let applied = run_over(&client, &files, &files.goal(1), PublishPolicy::default()).unwrap();
+        let applied = run_over(
+            &client,
+            &files,
+            &files.desired_release(1),
+            PublishPolicy::default(),
+        )
+        .unwrap();
         match (times, applied.end) {
             (1, PublishResult::Done(_)) => {
                 let [release] = &play.releases()[..] else {

@@ -51,7 +51,7 @@ fn an_upload_that_must_wait_waits_and_nothing_else_is_sent_meanwhile() {
         let files = Files::of(5, 1);
         assert!(
             matches!(
-                play.publish(&files, &files.goal(1), PublishPolicy::default()),
+                play.publish(&files, &files.desired_release(1), PublishPolicy::default()),
                 PublishResult::Done(_)
             ),
             "{rule}"
@@ -81,7 +81,7 @@ fn a_wait_is_reported_once_and_of_what_was_sent() {
     let play = play(GithubSettings::default(), &["upload#1=retry-after:429:8"]);
     let files = Files::of(5, 1);
     assert!(matches!(
-        play.publish(&files, &files.goal(1), PublishPolicy::default()),
+        play.publish(&files, &files.desired_release(1), PublishPolicy::default()),
         PublishResult::Done(_)
     ));
     let output = play.waits.lock().unwrap().clone();
@@ -97,6 +97,37 @@ fn a_wait_is_reported_once_and_of_what_was_sent() {
     );
 }
 
+/// The name of the file is in the line about each wait, and in the error after the last attempt.
+#[test]
+fn an_upload_with_an_unknown_outcome_names_its_file() {
+    for (rule, wait_count) in [("upload#1=502", 1), ("upload=502", 5)] {
+        let play = play(GithubSettings::default(), &[rule]);
+        let files = Files {
+            at_once: 1,
+            ..Files::of(5, 1)
+        };
+        let end = play.publish(&files, &files.desired_release(1), PublishPolicy::default());
+        let upload = "/assets?name=a-0+rocm6.2torch2.5-cp311-cp311-linux_x86_64.whl: ";
+        let waits = play.waits.lock().unwrap().clone();
+        let lines: Vec<&String> = waits.iter().filter(|line| line.contains("502")).collect();
+        assert_eq!(lines.len(), wait_count, "{waits:?}");
+        for (line, attempt) in lines.iter().zip(2..) {
+            let attempt = format!("; attempt {attempt} of 6 in ");
+            assert!(
+                line.contains(upload) && line.contains(&attempt),
+                "{attempt}: {line}"
+            );
+        }
+        match end {
+            PublishResult::Done(_) => assert_eq!(wait_count, 1),
+            PublishResult::Failed(error) => {
+                assert!(error.to_string().contains(upload), "{error}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
 #[test]
 fn lines_about_waits_do_not_tell_the_token() {
     for rule in [
@@ -108,7 +139,7 @@ fn lines_about_waits_do_not_tell_the_token() {
         let files = Files::of(1, 1);
         assert!(
             matches!(
-                play.publish(&files, &files.goal(1), PublishPolicy::default()),
+                play.publish(&files, &files.desired_release(1), PublishPolicy::default()),
                 PublishResult::Done(_)
             ),
             "{rule}"
@@ -132,7 +163,7 @@ fn calls_that_must_wait_hold_uploads_and_reads_as_well() {
         let files = Files::of(3, 1);
         assert!(
             matches!(
-                play.publish(&files, &files.goal(1), PublishPolicy::default()),
+                play.publish(&files, &files.desired_release(1), PublishPolicy::default()),
                 PublishResult::Done(_)
             ),
             "{rule}"
@@ -149,7 +180,7 @@ fn calls_that_must_wait_hold_uploads_and_reads_as_well() {
 fn a_limit_that_does_not_end_is_reported_as_one_after_few_tries() {
     let play = play(GithubSettings::default(), &["upload=retry-after:429:60"]);
     let files = Files::of(120, 1);
-    let end = play.publish(&files, &files.goal(1), PublishPolicy::default());
+    let end = play.publish(&files, &files.desired_release(1), PublishPolicy::default());
     let PublishResult::Failed(error @ GithubError::Limited { .. }) = end else {
         panic!("{end:?}")
     };
@@ -172,7 +203,7 @@ fn a_token_that_is_refused_ends_all_uploads() {
     for rule in ["upload=bad-credentials", "upload=no-right", "upload=hidden"] {
         let play = play(GithubSettings::default(), &[rule]);
         let files = Files::of(120, 1);
-        let end = play.publish(&files, &files.goal(1), PublishPolicy::default());
+        let end = play.publish(&files, &files.desired_release(1), PublishPolicy::default());
         assert!(
             matches!(end, PublishResult::Failed(GithubError::Status { .. })),
             "{end:?}"
@@ -186,7 +217,7 @@ fn what_arrived_beside_a_final_error_is_known() {
     let play = play(GithubSettings::default(), &["upload#3=bad-credentials"]);
     let files = Files::of(20, 1);
     let applied = play
-        .run(&files, &files.goal(1), PublishPolicy::default())
+        .run(&files, &files.desired_release(1), PublishPolicy::default())
         .unwrap();
     assert!(matches!(applied.end, PublishResult::Failed(_)));
     let known: usize = applied
@@ -205,7 +236,7 @@ fn uploads_begin_no_faster_than_github_takes_them() {
         let files = Files::of(count, 1);
         assert!(
             matches!(
-                play.publish(&files, &files.goal(1), PublishPolicy::default()),
+                play.publish(&files, &files.desired_release(1), PublishPolicy::default()),
                 PublishResult::Done(_)
             ),
             "{count}"
@@ -229,7 +260,7 @@ fn a_wait_beyond_the_deadline_is_not_begun() {
     let mut play = play(GithubSettings::default(), &["upload#2=retry-after:429:600"]);
     Arc::get_mut(&mut play).unwrap().time = Duration::from_mins(5);
     let files = Files::of(5, 1);
-    let end = play.publish(&files, &files.goal(1), PublishPolicy::default());
+    let end = play.publish(&files, &files.desired_release(1), PublishPolicy::default());
     let PublishResult::Failed(error @ GithubError::Deadline { .. }) = end else {
         panic!("{end:?}")
     };
@@ -254,7 +285,7 @@ fn only_files_whose_turn_has_come_are_open() {
         ..Files::of(60, 1)
     };
     assert!(matches!(
-        play.publish(&files, &files.goal(1), PublishPolicy::default()),
+        play.publish(&files, &files.desired_release(1), PublishPolicy::default()),
         PublishResult::Done(_)
     ));
     assert!(
@@ -269,7 +300,7 @@ fn an_upload_that_is_answered_with_a_page_is_looked_at_and_not_given_up() {
     let play = play(GithubSettings::default(), &["upload#1=garbled"]);
     let files = Files::of(2, 1);
     assert!(matches!(
-        play.publish(&files, &files.goal(1), PublishPolicy::default()),
+        play.publish(&files, &files.desired_release(1), PublishPolicy::default()),
         PublishResult::Done(_)
     ));
 }
@@ -282,11 +313,11 @@ fn other_bytes_that_arrive_are_reported_with_what_was_sent_and_deleted() {
     ] {
         let play = play(GithubSettings::default(), &[rule]);
         let files = Files::of(1, 1);
-        let end = play.publish(&files, &files.goal(1), PublishPolicy::default());
-        let PublishResult::Incomplete(failed) = end else {
-            panic!("{end:?}")
-        };
-        let errors: Vec<_> = failed.values().collect();
+        let run = play
+            .run(&files, &files.desired_release(1), PublishPolicy::default())
+            .unwrap();
+        assert_eq!(run.end, PublishResult::Incomplete);
+        let errors: Vec<_> = run.failed_files.values().collect();
         let [error] = errors[..] else {
             panic!("{errors:?}")
         };
@@ -332,7 +363,7 @@ fn a_draft_that_the_listing_did_not_have_yet_is_seen_before_anything_is_publishe
         killed_after_create(&play);
         play.pass(100);
         let files = Files::of(2, 1);
-        let end = play.publish(&files, &files.goal(1), PublishPolicy::default());
+        let end = play.publish(&files, &files.desired_release(1), PublishPolicy::default());
         let releases = play.releases();
         let public = releases.iter().filter(|release| !release.draft).count();
         assert!(
@@ -348,7 +379,7 @@ fn a_draft_that_the_listing_did_not_have_yet_is_seen_before_anything_is_publishe
     }
 }
 
-/// A repository with many releases that are not the goal's, each with an asset.
+/// A repository with many releases that are not the desired one, each with an asset.
 pub fn crowd(play: &Play, count: u64) {
     let mut github = play.github();
     let releases = &mut github.repository_mut("me/wheels").releases;
@@ -376,7 +407,7 @@ fn releases_of_others_are_listed_page_by_page_and_not_looked_into() {
     crowd(&play, 350);
     let files = Files::of(2, 1);
     let applied = play
-        .run(&files, &files.goal(1), PublishPolicy::default())
+        .run(&files, &files.desired_release(1), PublishPolicy::default())
         .unwrap();
     assert!(
         matches!(applied.end, PublishResult::Done(_)),
@@ -406,7 +437,7 @@ fn releases_of_others_are_listed_page_by_page_and_not_looked_into() {
     );
     let before = play.github().ledger.requests.len();
     assert!(matches!(
-        play.publish(&files, &files.goal(2), PublishPolicy::default()),
+        play.publish(&files, &files.desired_release(2), PublishPolicy::default()),
         PublishResult::Done(_)
     ));
     assert_eq!(
@@ -421,7 +452,7 @@ fn a_listing_is_followed_for_fifty_pages_and_to_no_other_host() {
     let crowded = play(GithubSettings::default(), &[]);
     crowd(&crowded, 5001);
     let files = Files::of(1, 1);
-    let end = crowded.publish(&files, &files.goal(1), PublishPolicy::default());
+    let end = crowded.publish(&files, &files.desired_release(1), PublishPolicy::default());
     let PublishResult::Failed(GithubError::Malformed { reason, .. }) = end else {
         panic!("{end:?}")
     };
@@ -431,7 +462,7 @@ fn a_listing_is_followed_for_fifty_pages_and_to_no_other_host() {
         &["list-releases#2=next-elsewhere"],
     );
     crowd(&led, 350);
-    let end = led.publish(&files, &files.goal(1), PublishPolicy::default());
+    let end = led.publish(&files, &files.desired_release(1), PublishPolicy::default());
     assert!(
         matches!(end, PublishResult::Failed(GithubError::Api(_))),
         "{end:?}"
@@ -498,7 +529,7 @@ fn a_download_that_fails_begins_again_and_the_other_host_sees_no_token() {
     let id = with_asset(&play, b"some bytes");
     let error = play.client().hash(id).unwrap_err();
     assert!(
-        matches!(&error, GithubError::NoResponse { reason, .. } if reason.contains("503")),
+        matches!(error, GithubError::ServerError { status: 503, .. }),
         "{error}"
     );
     assert_eq!(request_count(&play, ApiOperation::GetAsset), 6);
@@ -542,7 +573,8 @@ fn client(server: &FakeServer, time: Duration) -> ReleaseClient {
         rates: RateLimits::of(&Compat::embedded()),
         time,
         stop: Box::new(|| false),
-        on_wait: Box::new(|_, _, _| {}),
+        on_wait: Box::new(|_| {}),
+        on_reply: Box::new(|_, _, _| {}),
     };
     ReleaseClient::new("me/wheels".parse().unwrap(), calls).unwrap()
 }
@@ -574,7 +606,7 @@ fn files_go_with_their_type_and_their_exact_length() {
         .bytes
         .insert("rock-manifest.json".to_owned(), b"{}".to_vec());
     assert!(matches!(
-        play.publish(&files, &files.goal(1), PublishPolicy::default()),
+        play.publish(&files, &files.desired_release(1), PublishPolicy::default()),
         PublishResult::Done(_)
     ));
     let github = play.github();
@@ -622,7 +654,7 @@ fn a_release_that_takes_no_more_files_is_reported_once_and_gets_no_other() {
         &[],
     );
     let files = Files::of(12, 1);
-    let end = play.publish(&files, &files.goal(1), PublishPolicy::default());
+    let end = play.publish(&files, &files.desired_release(1), PublishPolicy::default());
     let PublishResult::Failed(GithubError::Status {
         status: 422,
         message,

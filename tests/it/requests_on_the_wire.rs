@@ -49,7 +49,8 @@ fn client(server: &FakeServer) -> ReleaseClient {
         },
         time: Duration::from_mins(1),
         stop: Box::new(|| false),
-        on_wait: Box::new(|_, _, _| {}),
+        on_wait: Box::new(|_| {}),
+        on_reply: Box::new(|_, _, _| {}),
     };
     ReleaseClient::new("me/wheels".parse().unwrap(), calls).unwrap()
 }
@@ -123,7 +124,7 @@ fn requests_send_their_length_and_never_chunks() {
     let upload = PendingUpload {
         to: draft.upload_url.clone().unwrap(),
         name: "a-1+rocm6.2-py3-none-any.whl".to_owned(),
-        open: Box::new(|| Ok(UploadSource::File(Box::new(bytes.as_slice())))),
+        open_file: Box::new(|| Ok(UploadSource::File(Box::new(bytes.as_slice())))),
         size_bytes: bytes.len() as u64,
         digest: Digest::new(Sha256::digest(bytes).into()),
         on_sent: Arc::new(|_| {}),

@@ -63,7 +63,7 @@ fn is_foreign(release: &StoredRelease) -> bool {
     release.tag_name.starts_with("other") || release.id == FOREIGN_SECOND
 }
 
-/// A release of others that has the tag which the goal would take second.
+/// A release of others that has the tag which the desired release would take second.
 const FOREIGN_SECOND: u64 = 499_998;
 
 impl Sequence {
@@ -190,7 +190,7 @@ impl Sequence {
         panic!("{text}{}", github.ledger.replay())
     }
 
-    /// The releases of the goal, and what of their files is not of others.
+    /// The releases that make up the desired one, and what of their files is not of others.
     fn own(&self) -> (Vec<Arc<StoredRelease>>, Vec<Arc<StoredAsset>>) {
         let mut releases = self.play.releases();
         releases.retain(|release| !is_foreign(release));
@@ -238,7 +238,7 @@ impl Sequence {
         self.runs += 1;
         let end = self
             .play
-            .publish(&self.files, &self.files.goal(self.runs), allowed);
+            .publish(&self.files, &self.files.desired_release(self.runs), allowed);
         let text = format!("{end:?} {}", self.play.waits.lock().unwrap().join(" "));
         if text.contains("writer") {
             self.fail(&format!("the token is told: {text}"));

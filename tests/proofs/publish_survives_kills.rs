@@ -52,7 +52,8 @@ enum Before {
 }
 
 /// A state to be killed in: its name, what is there before, the arguments, and the request that is
-/// held.
+/// held. A name is an operation and where it is held: before it, or after it, when the response to a
+/// read is lost or the outcome of a write is unknown.
 struct State {
     name: &'static str,
     before: Before,
@@ -81,241 +82,241 @@ const CLEAN: &[&str] = &["--clean-duplicates"];
 /// Where a rule has no number, each kill takes another of the first requests of that kind.
 const STATES: [State; 40] = [
     state(
-        "the releases are asked for",
+        "list the releases: before",
         Before::Nothing,
         &[],
         &["list-releases#1=hold-before"],
     ),
     state(
-        "the releases are listed, unheard",
+        "list the releases: response lost",
         Before::Nothing,
         &[],
         &["list-releases#1=hold-after"],
     ),
     state(
-        "the tag is looked up, unheard",
+        "read the tag: response lost",
         Before::Nothing,
         &[],
         &["tag-ref#1=hold-after"],
     ),
     state(
-        "a draft is asked for",
+        "create a draft: before",
         Before::Nothing,
         &[],
         &["create-release#1=hold-before"],
     ),
     state(
-        "a draft is made, unheard",
+        "create a draft: unknown outcome",
         Before::Nothing,
         &[],
         &["create-release#1=hold-after"],
     ),
     state(
-        "a limit asks to wait, the draft is not made",
+        "create a draft: rate limit",
         Before::Nothing,
         &[],
         &["create-release=retry-after:429:600"],
     ),
     state(
-        "an empty duplicate is to be deleted",
+        "delete an empty duplicate draft: before",
         Before::TwoDrafts,
         CLEAN,
         &["delete-release#1=hold-before"],
     ),
     state(
-        "an empty duplicate is deleted, unheard",
+        "delete an empty duplicate draft: unknown outcome",
         Before::TwoDrafts,
         CLEAN,
         &["delete-release#1=hold-after"],
     ),
     state(
-        "a file is to be sent",
+        "upload a file: before",
         Before::Nothing,
         &[],
         &["upload=hold-before"],
     ),
     state(
-        "a file is half sent",
+        "upload a file: half of it, which leaves a starter",
         Before::Nothing,
         &[],
         &["upload#3=hold-upload:1000000"],
     ),
     state(
-        "a file is sent, unheard",
+        "upload a file: unknown outcome",
         Before::Nothing,
         &[],
         &["upload=hold-after"],
     ),
     state(
-        "an upload was cut, it is to be looked again",
+        "list the releases after an upload that left a starter: before",
         Before::Nothing,
         &[],
         &["upload=cut:100", "list-releases#3=hold-before"],
     ),
     state(
-        "an upload was cut, what is there is listed",
+        "list the releases after an upload that left a starter: response lost",
         Before::Nothing,
         &[],
         &["upload=cut:100", "list-releases#3=hold-after"],
     ),
     state(
-        "an upload broke without a trace",
+        "list the releases after an upload that left nothing: response lost",
         Before::Nothing,
         &[],
         &["upload=lost:100", "list-releases#3=hold-after"],
     ),
     state(
-        "a beginning is to be deleted",
+        "delete a starter: before",
         Before::Nothing,
         &[],
         &["upload=cut:100", "delete-asset#1=hold-before"],
     ),
     state(
-        "a beginning is deleted, unheard",
+        "delete a starter: unknown outcome",
         Before::Nothing,
         &[],
         &["upload=cut:100", "delete-asset#1=hold-after"],
     ),
     state(
-        "a file is to be sent again",
+        "upload a file again: before",
         Before::Nothing,
         &[],
         &["upload#1=cut:100", "upload#5=hold-before"],
     ),
     state(
-        "a file is sent again, unheard",
+        "upload a file again: unknown outcome",
         Before::Nothing,
         &[],
         &["upload#1=cut:100", "upload#5=hold-after"],
     ),
     state(
-        "all is sent and to be listed",
+        "list the assets of a complete draft: before",
         Before::Nothing,
         &[],
         &["list-assets#2=hold-before"],
     ),
     state(
-        "all is sent and listed, unheard",
+        "list the assets of a complete draft: response lost",
         Before::Nothing,
         &[],
         &["list-assets#2=hold-after"],
     ),
     state(
-        "a digest is asked for",
+        "download an asset to hash it: before",
         Before::DraftWithoutDigests,
         FULL,
         &["get-asset=hold-before"],
     ),
     state(
-        "a file is fetched and hashed",
+        "download an asset to hash it: response lost",
         Before::DraftWithoutDigests,
         FULL,
         &["storage=hold-after"],
     ),
     state(
-        "it is to be published",
+        "publish the draft: before",
         Before::Nothing,
         &[],
         &["edit-release#1=hold-before"],
     ),
     state(
-        "it is published, unheard",
+        "publish the draft: unknown outcome",
         Before::Nothing,
         &[],
         &["edit-release#1=hold-after"],
     ),
     state(
-        "it is published and locked, unheard",
+        "publish an immutable release: unknown outcome",
         Before::Locking,
         &[],
         &["edit-release#1=hold-after"],
     ),
     state(
-        "other bytes in its own draft are to be deleted",
+        "delete an asset with different content: before",
         Before::DraftOfOther,
         &[],
         &["delete-asset#1=hold-before"],
     ),
     state(
-        "other bytes in its own draft are deleted",
+        "delete an asset with different content: unknown outcome",
         Before::DraftOfOther,
         &[],
         &["delete-asset#1=hold-after"],
     ),
     state(
-        "other bytes in a draft are to be deleted",
+        "delete an asset with different content, --replace: before",
         Before::DraftOfOther,
         REPLACE,
         &["delete-asset#1=hold-before"],
     ),
     state(
-        "other bytes in a draft are deleted, unheard",
+        "delete an asset with different content, --replace: unknown outcome",
         Before::DraftOfOther,
         REPLACE,
         &["delete-asset#1=hold-after"],
     ),
     state(
-        "the right bytes are to be sent to a draft",
+        "upload over different content in a draft, --replace: before",
         Before::DraftOfOther,
         REPLACE,
         &["upload#1=hold-before"],
     ),
     state(
-        "what is to replace is to be sent",
+        "upload a replacement of a published asset: before",
         Before::PublishedOther,
         REPLACE,
         &["upload=hold-before"],
     ),
     state(
-        "what is to replace is sent, unheard",
+        "upload a replacement of a published asset: unknown outcome",
         Before::PublishedOther,
         REPLACE,
         &["upload=hold-after"],
     ),
     state(
-        "the old is to be deleted",
+        "delete a replaced published asset: before",
         Before::PublishedOther,
         REPLACE,
         &["delete-asset=hold-before"],
     ),
     state(
-        "the old is deleted, unheard",
+        "delete a replaced published asset: unknown outcome",
         Before::PublishedOther,
         REPLACE,
         &["delete-asset=hold-after"],
     ),
     state(
-        "the new is to be renamed",
+        "rename the replacement of a published asset: before",
         Before::PublishedOther,
         REPLACE,
         &["edit-asset=hold-before"],
     ),
     state(
-        "the new is renamed, unheard",
+        "rename the replacement of a published asset: unknown outcome",
         Before::PublishedOther,
         REPLACE,
         &["edit-asset=hold-after"],
     ),
     state(
-        "a second release is asked for",
+        "create a second release part: before",
         Before::FullDraft,
         &[],
         &["create-release#1=hold-before"],
     ),
     state(
-        "a second release is made, unheard",
+        "create a second release part: unknown outcome",
         Before::FullDraft,
         &[],
         &["create-release#1=hold-after"],
     ),
     state(
-        "both releases get files",
+        "upload to both release parts: unknown outcome",
         Before::FullDraft,
         &[],
         &["upload=hold-after"],
     ),
     state(
-        "the second release is public, the first is not",
+        "publish the second release part: unknown outcome",
         Before::FullDraft,
         &[],
         &["edit-release#1=hold-after"],
@@ -516,7 +517,7 @@ fn held(releases: &[Arc<StoredRelease>], what: &str) -> Files {
         if asset.name.starts_with("of-others-") {
             continue;
         }
-        assert!(asset.is_uploaded, "{what}: {} is begun", asset.name);
+        assert!(asset.is_uploaded, "{what}: {} is a starter", asset.name);
         let before = files.insert(asset.name.clone(), asset.sha256.clone().unwrap_or_default());
         assert_eq!(before, None, "{what}: {} twice", asset.name);
     }
@@ -648,11 +649,11 @@ fn kill(state: &State, number: usize) {
     child.wait().unwrap();
     check_killed(&server, &wanted, state.before, &what);
     if state.rules[0].contains("hold-upload") {
-        let is_begun =
+        let has_starter =
             |release: &Arc<StoredRelease>| release.assets.iter().any(|asset| !asset.is_uploaded);
         assert!(
-            releases(&server).iter().any(is_begun),
-            "{what}: nothing is begun"
+            releases(&server).iter().any(has_starter),
+            "{what}: there is no starter"
         );
     }
     server.github().faults = FaultSchedule::none();

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::client::{PendingUpload, ReleaseClient};
+use super::client::{PendingUpload, ReleaseClient, UploadResult};
 use super::error::GithubError;
 use super::upload::UploadSource;
 use rock_names::Digest;
@@ -33,7 +33,7 @@ pub type OnSent = dyn Fn(&str, u64) + Send + Sync;
 /// The callbacks and settings of a publish run.
 pub struct PublishCallbacks<'d> {
     /// Opens a file when its upload starts.
-    pub open: &'d dyn Fn(&str) -> std::io::Result<UploadSource>,
+    pub open_file: &'d dyn Fn(&str) -> std::io::Result<UploadSource>,
     /// Called before each step.
     pub on_step: &'d mut dyn FnMut(&PublishStep),
     /// Called for each uploaded chunk, with the filename and the number of bytes.
@@ -50,7 +50,10 @@ pub struct PublishRun {
     /// The number of executed steps that change something.
     pub steps: usize,
     /// Steps in flight when the run ended; their outcome is unknown.
-    pub open: Vec<PublishStep>,
+    pub unknown_steps: Vec<PublishStep>,
+    /// The files that could not be uploaded, for reasons of their own: name and error. They are
+    /// kept whatever ended the run.
+    pub failed_files: BTreeMap<String, GithubError>,
     /// The result.
     pub end: PublishResult,
 }
@@ -64,8 +67,9 @@ pub enum PublishResult {
     Refused(Vec<ReleaseRefusal>),
     /// A request failed, and any other would as well.
     Failed(GithubError),
-    /// Some files could not be uploaded: name and error. Nothing was made public.
-    Incomplete(BTreeMap<String, GithubError>),
+    /// Some files could not be uploaded, which [`PublishRun::failed_files`] has. Nothing was made
+    /// public.
+    Incomplete,
 }
 
 /// Publishes the desired release. `listed` are the current releases of its tags, with their assets.
@@ -83,10 +87,10 @@ pub fn apply(
         overlay: ObservedOverlay::default(),
         tries: BTreeMap::new(),
         made: BTreeMap::new(),
-        failed: BTreeMap::new(),
+        failed_files: BTreeMap::new(),
         replaced: BTreeMap::new(),
         steps: 0,
-        open: Vec::new(),
+        unknown_steps: Vec::new(),
         callbacks,
     };
     let end = run
@@ -95,7 +99,8 @@ pub fn apply(
     PublishRun {
         releases: run.overlay.over(&run.listed),
         steps: run.steps,
-        open: run.open,
+        unknown_steps: run.unknown_steps,
+        failed_files: run.failed_files,
         end,
     }
 }
@@ -109,12 +114,12 @@ struct StepRunner<'r, 'd> {
     tries: BTreeMap<StepKey, u32>,
     /// The number of drafts that were created, by tag.
     made: BTreeMap<String, u32>,
-    failed: BTreeMap<String, GithubError>,
+    /// The errors of files that are not uploaded again, by name.
+    failed_files: BTreeMap<String, GithubError>,
     /// The IDs of assets that were deleted because their bytes differed, by name.
     replaced: BTreeMap<String, u64>,
     steps: usize,
-    /// Steps whose outcome is unknown.
-    open: Vec<PublishStep>,
+    unknown_steps: Vec<PublishStep>,
     callbacks: &'r mut PublishCallbacks<'d>,
 }
 
@@ -145,7 +150,11 @@ impl StepRunner<'_, '_> {
                 continue;
             }
             let mut steps = match next {
-                Reconciliation::Done(releases) => return Ok(PublishResult::Done(releases)),
+                Reconciliation::Done(releases) => {
+                    // Every file is in place, whoever uploaded it.
+                    self.failed_files.clear();
+                    return Ok(PublishResult::Done(releases));
+                }
                 Reconciliation::Refused(refused) => return Ok(PublishResult::Refused(refused)),
                 Reconciliation::Steps(steps) => steps,
             };
@@ -154,10 +163,10 @@ impl StepRunner<'_, '_> {
                 _ => None,
             };
             steps.retain(|step| {
-                upload_names(step).is_none_or(|name| !self.failed.contains_key(&name))
+                upload_names(step).is_none_or(|name| !self.failed_files.contains_key(&name))
             });
             if steps.is_empty() {
-                return Ok(PublishResult::Incomplete(std::mem::take(&mut self.failed)));
+                return Ok(PublishResult::Incomplete);
             }
             is_fresh &= steps.iter().all(PublishStep::is_of_metadata);
             self.run_steps(steps, &observed)?;
@@ -183,21 +192,22 @@ impl StepRunner<'_, '_> {
             (self.callbacks.on_step)(&step);
             self.steps += usize::from(step.is_write());
             let done = self.run_step(&step);
-            if done.as_ref().is_err_and(GithubError::leaves_open) && step.is_write() {
-                self.open.push(step.clone());
+            if done.as_ref().is_err_and(GithubError::has_unknown_outcome) && step.is_write() {
+                self.unknown_steps.push(step.clone());
             }
             match (done, &step) {
                 (Ok(()), PublishStep::Create { .. }) => is_made = true,
                 (Ok(()), _) => {}
-                (Err(error @ GithubError::UnknownOutcome { .. }), PublishStep::Create { tag }) => {
-                    return self.find_draft(tag, error);
-                }
+                (
+                    Err(GithubError::UnknownOutcome { call, reason }),
+                    PublishStep::Create { tag },
+                ) => return self.find_draft(tag, call, reason),
                 // The token cannot see such a repository, so a retry would not help.
                 (Err(error), PublishStep::Create { .. }) => return Err(error),
                 (
                     Err(error @ GithubError::Status { status: 404, .. }),
                     PublishStep::Describe { release, .. } | PublishStep::Publish { release, .. },
-                ) if self.was_deleted(*release, &error)? => return Ok(()),
+                ) if self.confirm_deletion_and_relist(*release, &error)? => return Ok(()),
                 (Err(error), _) => {
                     return self.retry_after_unknown_outcome(vec![(step.key(), error)]);
                 }
@@ -216,11 +226,11 @@ impl StepRunner<'_, '_> {
                 self.check_draft_limit(tag)?;
                 let made = self.client.create(tag, &self.desired.draft(tag))?;
                 *self.made.entry(tag.clone()).or_default() += 1;
-                self.overlay.has_release(&made);
+                self.overlay.record_release(&made);
             }
-            PublishStep::DeleteRelease { release } => {
+            PublishStep::DeleteRelease { release, .. } => {
                 self.client.delete_release(*release)?;
-                self.overlay.release_is_gone(*release);
+                self.overlay.record_release_deleted(*release);
             }
             PublishStep::DeleteAsset { asset, name, why } => {
                 if *why == DeleteReason::DifferentContent {
@@ -230,18 +240,18 @@ impl StepRunner<'_, '_> {
                     }
                 }
                 self.client.delete_asset(*asset)?;
-                self.overlay.asset_is_gone(*asset);
+                self.overlay.record_asset_deleted(*asset);
             }
             PublishStep::Rename { asset, from, to } => {
                 let renamed = self.client.rename(*asset, to)?;
                 if renamed.name != *to {
                     return Err(GithubError::StoredUnderOtherName {
-                        wanted: to.clone(),
+                        name: to.clone(),
                         found: renamed.name,
                     });
                 }
                 if let Some(release) = self.release_of(*asset, from) {
-                    self.overlay.has_asset(release, &renamed);
+                    self.overlay.record_asset(release, &renamed);
                 }
             }
             PublishStep::Hash { asset, name } => match self.client.hash(*asset) {
@@ -256,16 +266,18 @@ impl StepRunner<'_, '_> {
                             format!("`{name}` has {listed} bytes, but {came} were received");
                         return Err(GithubError::UnknownOutcome { call, reason });
                     }
-                    self.overlay.has_hash(*asset, digest);
+                    self.overlay.record_digest(*asset, digest);
                 }
-                Err(GithubError::Status { status: 404, .. }) => self.overlay.asset_is_lost(*asset),
+                Err(GithubError::Status { status: 404, .. }) => {
+                    self.overlay.record_asset_unreadable(*asset)
+                }
                 Err(error) => return Err(error),
             },
             PublishStep::Describe {
                 release, changes, ..
             } => {
                 let described = self.client.update(*release, &fields(changes))?;
-                self.overlay.has_release(&described);
+                self.overlay.record_release(&described);
             }
             PublishStep::Publish {
                 release,
@@ -277,90 +289,85 @@ impl StepRunner<'_, '_> {
                 fields["draft"] = json!(false);
                 fields["make_latest"] = json!(make_latest.as_str());
                 let published = self.client.update(*release, &fields)?;
-                self.overlay.has_release(&published);
+                self.overlay.record_release(&published);
             }
             PublishStep::Upload { .. } => {}
         }
         Ok(())
     }
 
+    /// Uploads files, and records all results before one of them ends the run.
     fn upload(
         &mut self,
         steps: &[PublishStep],
         observed: &[ListedRelease],
     ) -> Result<(), GithubError> {
-        let (mut sent, mut uploads) = (Vec::new(), Vec::new());
-        let (open, on_step) = (
-            self.callbacks.open,
-            RefCell::new(&mut *self.callbacks.on_step),
-        );
-        for step in steps {
-            let PublishStep::Upload {
-                release,
-                name,
-                as_name,
-            } = step
-            else {
-                continue;
-            };
-            let Some(wanted) = self
-                .desired
-                .assets
-                .iter()
-                .find(|wanted| wanted.name == *name)
-            else {
-                continue;
-            };
-            let to = observed
-                .iter()
-                .find(|found| found.id == *release)
-                .and_then(|found| found.upload_url.clone());
-            let (on_sent, shown) = (Arc::clone(&self.callbacks.on_sent), name.clone());
-            let on_step = &on_step;
-            uploads.push(PendingUpload {
-                to: to.unwrap_or_default(),
-                name: as_name.clone(),
-                open: Box::new(move || {
-                    (on_step.borrow_mut())(step);
-                    open(name)
-                }),
-                size_bytes: wanted.size_bytes,
-                digest: wanted.digest,
-                on_sent: Arc::new(move |bytes| on_sent(&shown, bytes)),
-            });
-            sent.push((*release, wanted, as_name, step));
-        }
-        let results = self.client.upload(&uploads, self.callbacks.at_once);
-        drop(uploads);
-        // Record all results before one of them ends the run.
-        let (mut open, mut last, mut missed) = (Vec::new(), None, None);
-        for ((release, wanted, as_name, step), result) in sent.into_iter().zip(results) {
+        let desired = self.desired;
+        let steps: Vec<UploadStep<'_>> = steps
+            .iter()
+            .filter_map(|step| UploadStep::of(step, desired))
+            .collect();
+        let results = {
+            let on_step = RefCell::new(&mut *self.callbacks.on_step);
+            let uploads = pending_uploads(
+                &steps,
+                observed,
+                self.callbacks.open_file,
+                &on_step,
+                &self.callbacks.on_sent,
+            );
+            self.client.upload(&uploads, self.callbacks.at_once)
+        };
+        self.record_results(steps, results)
+    }
+
+    /// Records the results of uploads. Afterwards, waits and lists the releases again if the
+    /// outcome of one is unknown.
+    ///
+    /// # Errors
+    /// An error that ends the run.
+    fn record_results(
+        &mut self,
+        steps: Vec<UploadStep<'_>>,
+        results: Vec<UploadResult>,
+    ) -> Result<(), GithubError> {
+        let (mut unknown, mut last, mut missed) = (Vec::new(), None, None);
+        for (upload, result) in steps.into_iter().zip(results) {
             let Some(result) = result else { continue };
             self.steps += 1;
-            let result = result.and_then(|asset| self.checked(asset, wanted, as_name));
+            let result = result.and_then(|asset| self.checked(asset, &upload));
             if result
                 .as_ref()
-                .is_err_and(|error| error.leaves_open() || exists_already(error))
+                .is_err_and(|error| error.has_unknown_outcome() || exists_already(error))
             {
-                self.open.push(step.clone());
+                self.unknown_steps.push(upload.step.clone());
             }
             match result {
-                Ok(asset) => self.overlay.has_asset(release, &asset),
-                Err(error @ GithubError::UnknownOutcome { .. }) => open.push((step.key(), error)),
-                Err(error) if exists_already(&error) => open.push((step.key(), error)),
+                Ok(asset) => self.overlay.record_asset(upload.release, &asset),
+                Err(error @ GithubError::UnknownOutcome { .. }) => {
+                    unknown.push((upload.step.key(), error));
+                }
+                Err(error) if exists_already(&error) => unknown.push((upload.step.key(), error)),
                 Err(error @ GithubError::Status { status: 404, .. }) => {
-                    missed = Some((release, error));
+                    missed = Some((upload.release, error));
                 }
                 Err(error) if error.is_final() => last = last.or(Some(error)),
-                Err(error) => drop(self.failed.insert(wanted.name.clone(), error)),
+                Err(error) => {
+                    self.failed_files.insert(upload.file.name.clone(), error);
+                }
             }
         }
         match (last, missed) {
             (Some(error), _) => Err(error),
-            (None, Some((release, error))) if !self.was_deleted(release, &error)? => Err(error),
-            (None, Some(_)) => Ok(()),
-            (None, None) if open.is_empty() => Ok(()),
-            (None, None) => self.retry_after_unknown_outcome(open),
+            (None, Some((release, error))) => {
+                if self.confirm_deletion_and_relist(release, &error)? {
+                    Ok(())
+                } else {
+                    Err(error)
+                }
+            }
+            (None, None) if unknown.is_empty() => Ok(()),
+            (None, None) => self.retry_after_unknown_outcome(unknown),
         }
     }
 
@@ -368,19 +375,19 @@ impl StepRunner<'_, '_> {
     fn checked(
         &self,
         asset: ListedAsset,
-        wanted: &DesiredFile,
-        as_name: &str,
+        upload: &UploadStep<'_>,
     ) -> Result<ListedAsset, GithubError> {
-        let has_digest = asset.digest.is_none_or(|digest| digest == wanted.digest);
+        let UploadStep { file, as_name, .. } = *upload;
+        let has_digest = asset.digest.is_none_or(|digest| digest == file.digest);
         let is_whole =
-            asset.state == AssetState::Uploaded && asset.size == wanted.size_bytes && has_digest;
+            asset.state == AssetState::Uploaded && asset.size == file.size_bytes && has_digest;
         if asset.name == as_name && is_whole {
             return Ok(asset);
         }
         self.client.delete_asset(asset.id)?;
         if asset.name != as_name {
             return Err(GithubError::StoredUnderOtherName {
-                wanted: as_name.to_owned(),
+                name: as_name.to_owned(),
                 found: asset.name,
             });
         }
@@ -392,7 +399,7 @@ impl StepRunner<'_, '_> {
         };
         Err(GithubError::StoredWithOtherContent {
             name: as_name.to_owned(),
-            wanted: bytes(wanted.size_bytes, Some(wanted.digest)),
+            uploaded: bytes(file.size_bytes, Some(file.digest)),
             found: bytes(asset.size, asset.digest),
         })
     }
@@ -419,6 +426,72 @@ impl StepRunner<'_, '_> {
         };
         observed.iter().find(holds).map(|release| release.id)
     }
+}
+
+/// A step that uploads a desired file.
+#[derive(Clone, Copy)]
+struct UploadStep<'s> {
+    step: &'s PublishStep,
+    release: u64,
+    file: &'s DesiredFile,
+    as_name: &'s str,
+}
+
+impl<'s> UploadStep<'s> {
+    /// Returns the upload of a step; `None` for another step.
+    fn of(step: &'s PublishStep, desired: &'s DesiredRelease) -> Option<Self> {
+        let PublishStep::Upload {
+            release,
+            name,
+            as_name,
+        } = step
+        else {
+            return None;
+        };
+        let file = desired.assets.iter().find(|file| file.name == *name)?;
+        Some(Self {
+            step,
+            release: *release,
+            file,
+            as_name,
+        })
+    }
+}
+
+/// Returns the uploads of steps. Each calls `on_step` and `open_file` when it starts, and `on_sent`
+/// for each chunk.
+fn pending_uploads<'u>(
+    steps: &[UploadStep<'u>],
+    observed: &[ListedRelease],
+    open_file: &'u dyn Fn(&str) -> std::io::Result<UploadSource>,
+    on_step: &'u RefCell<&mut (dyn FnMut(&PublishStep) + '_)>,
+    on_sent: &Arc<OnSent>,
+) -> Vec<PendingUpload<'u>> {
+    let pending = |upload: &UploadStep<'u>| {
+        let UploadStep {
+            step,
+            release,
+            file,
+            as_name,
+        } = *upload;
+        let to = observed
+            .iter()
+            .find(|found| found.id == release)
+            .and_then(|found| found.upload_url.clone());
+        let (on_sent, shown) = (Arc::clone(on_sent), file.name.clone());
+        PendingUpload {
+            to: to.unwrap_or_default(),
+            name: as_name.to_owned(),
+            open_file: Box::new(move || {
+                (on_step.borrow_mut())(step);
+                open_file(&file.name)
+            }),
+            size_bytes: file.size_bytes,
+            digest: file.digest,
+            on_sent: Arc::new(move |bytes| on_sent(&shown, bytes)),
+        }
+    };
+    steps.iter().map(pending).collect()
 }
 
 /// Whether the name of an asset is taken (REST API version 2022-11-28, "Upload a release asset").

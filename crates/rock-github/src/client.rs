@@ -6,10 +6,10 @@ mod prune;
 mod published;
 mod releases;
 mod repository;
-mod send;
 mod tags;
 #[cfg(test)]
 pub(crate) mod testing;
+mod uploads;
 
 use std::future::Future;
 use std::io;
@@ -25,16 +25,17 @@ use serde::de::DeserializeOwned;
 use super::api::ApiEndpoint;
 use super::clock::Clock;
 use super::error::GithubError;
-use super::executor::{Executor, OnWait, StopRequested};
+use super::executor::{Executor, OnReply, OnWait, StopRequested};
 use super::limits::MOST_PAGES;
 use super::octocrab_service::{RequestLine, github_error, octocrab};
 use super::rate_limiter::{RateLimiter, RateLimits};
 use super::token::Token;
 use super::transport::Transport;
+use super::wait::RequestWait;
 use rock_names::RepoName;
 
 pub use preflight::ObservationRequest;
-pub use send::{PendingUpload, UploadResult};
+pub use uploads::{PendingUpload, UploadResult};
 
 /// A client for the releases of one repository.
 pub struct ReleaseClient {
@@ -61,8 +62,10 @@ pub struct CallOptions {
     pub time: Duration,
     /// Returns whether the run should stop.
     pub stop: Box<StopRequested>,
-    /// Called before each wait with the request, the reason and the duration.
+    /// Called before each wait.
     pub on_wait: Box<OnWait>,
+    /// Called after each response, with the request, the status and GitHub's ID of the request.
+    pub on_reply: Box<OnReply>,
 }
 
 impl ReleaseClient {
@@ -84,6 +87,7 @@ impl ReleaseClient {
             deadline,
             stop: calls.stop,
             on_wait: calls.on_wait,
+            on_reply: calls.on_reply,
         });
         let (octocrab, request_line) = {
             let _entered = runtime.enter();
@@ -104,29 +108,17 @@ impl ReleaseClient {
         Self { repo, ..self }
     }
 
-    /// Waits before observing the state again after a request with an unknown outcome. The delay
-    /// depends on the number of attempts.
-    ///
-    /// # Errors
-    /// The given error if this was the last attempt, or one if the deadline would be exceeded.
-    pub(super) fn pause(&self, error: GithubError, tries: u32) -> Result<(), GithubError> {
-        match self.executor.doubled(tries) {
-            Some(wait) => self.wait(&error, wait),
-            None => Err(error),
-        }
+    /// Returns the delay after an attempt with an unknown outcome, whose number starts at 1.
+    pub(super) fn backoff(&self, tries: u32) -> Duration {
+        self.executor.backoff(tries)
     }
 
-    /// Waits for a duration, with the reason from an error.
+    /// Reports a wait and waits.
     ///
     /// # Errors
-    /// If the deadline would be exceeded.
-    pub(super) fn wait(&self, why: &GithubError, wait: Duration) -> Result<(), GithubError> {
-        let (call, reason) = match why {
-            GithubError::UnknownOutcome { call, reason } => (call.as_str(), reason.as_str()),
-            _ => ("", ""),
-        };
-        self.runtime
-            .block_on(self.executor.wait(call, reason, wait))
+    /// If the deadline would be exceeded, or the run was asked to stop.
+    pub(super) fn wait(&self, wait: RequestWait<'_>) -> Result<(), GithubError> {
+        self.runtime.block_on(self.executor.wait(wait))
     }
 
     /// Returns an error if the run should stop.
@@ -281,7 +273,8 @@ mod tests {
             },
             time: Duration::from_mins(1),
             stop: Box::new(|| false),
-            on_wait: Box::new(|_, _, _| ()),
+            on_wait: Box::new(|_| ()),
+            on_reply: Box::new(|_, _, _| ()),
         };
         let client = ReleaseClient::new("o/r".parse().unwrap(), calls).unwrap();
         (client, transport)
@@ -328,6 +321,7 @@ mod tests {
                 message: "Validation Failed".to_owned(),
                 codes: vec!["custom".to_owned()],
                 fields: vec!["x".to_owned()],
+                request_id: None,
             })
         };
         assert_eq!(

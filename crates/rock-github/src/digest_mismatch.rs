@@ -6,21 +6,18 @@ use rock_diagnostic::{Diagnostic, Location};
 use rock_publish::LocalAsset;
 use rock_sys::hash_file;
 
+use crate::GithubError;
 use crate::codes::release as codes;
-use crate::{GithubError, PublishResult};
 
-/// Returns diagnostics by filename for the files that were not uploaded because they do not have
-/// the digest that a manifest or checksum file records.
+/// Returns diagnostics by filename for those of the `failed` files that were not uploaded because
+/// they do not have the digest that a manifest or checksum file records.
 pub fn digest_mismatches(
     files: &[LocalAsset],
-    result: &PublishResult,
+    failed: &BTreeMap<String, GithubError>,
 ) -> BTreeMap<String, Diagnostic> {
-    let PublishResult::Incomplete(errors) = result else {
-        return BTreeMap::new();
-    };
     files
         .iter()
-        .filter(|file| matches!(errors.get(file.name()), Some(GithubError::File { .. })))
+        .filter(|file| matches!(failed.get(file.name()), Some(GithubError::File { .. })))
         .filter_map(|file| Some((file.name().to_owned(), digest_mismatch(file)?)))
         .collect()
 }

@@ -52,7 +52,8 @@ impl PublishDryRun {
             time: MAX_TIME,
             stop: Box::new(|| false),
             // The clock skips waits.
-            on_wait: Box::new(|_, _, _| {}),
+            on_wait: Box::new(|_| {}),
+            on_reply: Box::new(|_, _, _| {}),
         };
         let run = publish(&ReleaseClient::new(repo, options)?);
         let dry_run = Self {

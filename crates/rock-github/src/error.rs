@@ -13,7 +13,7 @@ const OF_ASSET: [&str; 5] = ["name", "label", "content_type", "size", "state"];
 /// An error of an API request or of an upload.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GithubError {
-    /// There was no response, even to the last attempt.
+    /// There was no response to the last attempt.
     #[error("{call}: no response: {reason}")]
     NoResponse {
         /// Method and path.
@@ -22,6 +22,16 @@ pub enum GithubError {
         reason: String,
         /// Whether a retry may succeed.
         is_transient: bool,
+    },
+    /// GitHub responded to the last attempt with a temporary error.
+    #[error("{call}: GitHub could not process the request: {reason}")]
+    ServerError {
+        /// Method and path.
+        call: String,
+        /// The HTTP status.
+        status: u16,
+        /// The status and GitHub's message.
+        reason: String,
     },
     /// GitHub refused the request.
     #[error("{call}: GitHub responded with {status}: {message}")]
@@ -36,6 +46,8 @@ pub enum GithubError {
         codes: Vec<String>,
         /// The invalid fields, as GitHub names them.
         fields: Vec<String>,
+        /// GitHub's ID of the request.
+        request_id: Option<Box<str>>,
     },
     /// The outcome of the request is unknown.
     #[error("{call}: the outcome of the request is unknown: {reason}")]
@@ -81,20 +93,20 @@ pub enum GithubError {
         reason: String,
     },
     /// A file was stored under another name than it was uploaded with. The asset was deleted.
-    #[error("GitHub stored `{wanted}` as `{found}`")]
+    #[error("GitHub stored `{name}` as `{found}`")]
     StoredUnderOtherName {
         /// The name in the upload.
-        wanted: String,
+        name: String,
         /// The name of the asset.
         found: String,
     },
     /// A file was stored with other content than was uploaded. The asset was deleted.
-    #[error("GitHub stored `{name}` as {found}, but it was uploaded as {wanted}")]
+    #[error("GitHub stored `{name}` as {found}, but it was uploaded as {uploaded}")]
     StoredWithOtherContent {
         /// The name of the file.
         name: String,
         /// Size and digest of the upload.
-        wanted: String,
+        uploaded: String,
         /// Size and digest of the asset.
         found: String,
     },
@@ -116,10 +128,18 @@ pub enum GithubError {
     /// The user or the system asked to stop.
     #[error("the run was stopped")]
     Stopped,
+    /// The user or the system asked to stop while the run waited before a request.
+    #[error("{call}: the run was stopped during a wait: {reason}")]
+    StoppedDuringWait {
+        /// Method and path.
+        call: String,
+        /// The reason for the wait.
+        reason: String,
+    },
     /// This error ended the run during a request that changes something, and the outcome of that
     /// request is unknown.
     #[error("{0}")]
-    LeftOpen(Box<Self>),
+    EndedDuringWrite(Box<Self>),
 }
 
 impl GithubError {
@@ -137,32 +157,43 @@ impl GithubError {
     }
 
     /// Whether the outcome of a request that changes something is unknown.
-    pub fn leaves_open(&self) -> bool {
+    pub fn has_unknown_outcome(&self) -> bool {
         // A response that cannot be parsed may come from a proxy.
         matches!(
             self,
-            Self::LeftOpen(_) | Self::UnknownOutcome { .. } | Self::Malformed { .. }
+            Self::EndedDuringWrite(_) | Self::UnknownOutcome { .. } | Self::Malformed { .. }
         )
     }
 
-    /// Returns the error without [`Self::LeftOpen`].
+    /// Returns the error without [`Self::EndedDuringWrite`].
     #[must_use]
     pub fn cause(self) -> Self {
-        if let Self::LeftOpen(cause) = self {
+        if let Self::EndedDuringWrite(cause) = self {
             cause.cause()
         } else {
             self
         }
     }
 
-    /// Marks an error of a request, an attempt of which may have succeeded.
-    pub(super) fn left_open(self) -> Self {
+    /// Marks an error that ended the run during a request, an attempt of which may have succeeded.
+    pub(super) fn ended_during_write(self) -> Self {
         match self {
             Self::NoResponse { .. }
+            | Self::ServerError { .. }
             | Self::Limited { .. }
             | Self::Deadline { .. }
-            | Self::Stopped => Self::LeftOpen(Box::new(self)),
+            | Self::Stopped
+            | Self::StoppedDuringWait { .. } => Self::EndedDuringWrite(Box::new(self)),
             other => other,
+        }
+    }
+
+    /// Whether the user or the system asked to stop.
+    pub fn is_stop(&self) -> bool {
+        match self {
+            Self::Stopped | Self::StoppedDuringWait { .. } => true,
+            Self::EndedDuringWrite(cause) => cause.is_stop(),
+            _ => false,
         }
     }
 
@@ -173,12 +204,14 @@ impl GithubError {
                 matches!(status, 401 | 403 | 404 | 410 | 451) || self.is_of_all()
             }
             Self::NoResponse { .. }
+            | Self::ServerError { .. }
             | Self::Limited { .. }
             | Self::Deadline { .. }
             | Self::Api(_)
-            | Self::Stopped => true,
+            | Self::Stopped
+            | Self::StoppedDuringWait { .. } => true,
             Self::Contested { .. } | Self::Contradicted(_) | Self::ReplacedAgain { .. } => true,
-            Self::LeftOpen(cause) => cause.is_final(),
+            Self::EndedDuringWrite(cause) => cause.is_final(),
             Self::UnknownOutcome { .. } | Self::Malformed { .. } | Self::File { .. } => false,
             Self::StoredUnderOtherName { .. } | Self::StoredWithOtherContent { .. } => false,
         }
@@ -204,6 +237,7 @@ impl GithubError {
                 message,
                 codes,
                 fields,
+                request_id,
             } => {
                 let all = |texts: Vec<String>| texts.into_iter().map(clean).collect();
                 Self::Status {
@@ -212,8 +246,18 @@ impl GithubError {
                     message: clean(message),
                     codes: all(codes),
                     fields: all(fields),
+                    request_id: request_id.map(|id| clean(id.into()).into_boxed_str()),
                 }
             }
+            Self::ServerError {
+                call,
+                status,
+                reason,
+            } => Self::ServerError {
+                call,
+                status,
+                reason: clean(reason),
+            },
             Self::UnknownOutcome { call, reason } => Self::UnknownOutcome {
                 call,
                 reason: clean(reason),
@@ -230,8 +274,8 @@ impl GithubError {
                 call,
                 reason: clean(reason),
             },
-            Self::StoredUnderOtherName { wanted, found } => Self::StoredUnderOtherName {
-                wanted,
+            Self::StoredUnderOtherName { name, found } => Self::StoredUnderOtherName {
+                name,
                 found: clean(found),
             },
             Self::Api(ApiError::Elsewhere { api, found }) => ApiError::Elsewhere {
@@ -253,7 +297,9 @@ impl GithubError {
                 answered: clean(answered),
                 listed: clean(listed),
             }),
-            Self::LeftOpen(cause) => Self::LeftOpen(Box::new(cause.without(Some(token)))),
+            Self::EndedDuringWrite(cause) => {
+                Self::EndedDuringWrite(Box::new(cause.without(Some(token))))
+            }
             other => other,
         }
     }

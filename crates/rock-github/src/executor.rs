@@ -2,7 +2,7 @@
 //!
 //! The tests of whole runs are in the workspace: `tests/it/publish_waits.rs` has those of waits,
 //! limits and the deadline, `publish_calls.rs` those of retries, and `publish_ends_under_way.rs`
-//! those of stop requests.
+//! and `publish_resumes.rs` those of stop requests.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -19,9 +19,10 @@ use super::error::GithubError;
 use super::limits::{LARGEST_ANSWER_BYTES, LARGEST_REFUSAL_BYTES};
 use super::rate_limiter::RateLimiter;
 use super::reply::{ApiReply, words};
-use super::retry::{MOST_TRIES, RetryDecision, RetryInput, judge};
+use super::retry::{RetryDecision, RetryInput, backoff, judge};
 use super::token::Token;
 use super::transport::{Transport, read_body};
+use super::wait::RequestWait;
 use rock_sys::http::{HttpBody, HttpError, MAX_REDIRECTS, full_body};
 
 /// The interval at which a short wait checks for a stop request.
@@ -50,21 +51,24 @@ pub(super) enum Idempotency {
     Sends,
 }
 
-/// The outcome of one attempt.
-enum AttemptOutcome {
+/// The result of one attempt.
+enum AttemptResult {
     /// A response that is not retried.
     Settled(ApiReply),
     /// A rate limit: nothing was changed, and no request is sent before the requested wait is over.
     TurnedAway,
-    /// A temporary error with its reason: retry after this time.
+    /// A temporary error of a request that may be repeated, with its reason: retry after this time.
     Again(String, Duration),
 }
 
 /// A callback that returns whether the run should stop. It is called repeatedly.
 pub type StopRequested = dyn Fn() -> bool + Send + Sync;
 
-/// A callback before each wait, with the request, the reason and the duration.
-pub type OnWait = dyn Fn(&str, &str, Duration) + Send + Sync;
+/// A callback before each wait.
+pub type OnWait = dyn Fn(&RequestWait<'_>) + Send + Sync;
+
+/// A callback after each response, with the request, the status and GitHub's ID of the request.
+pub type OnReply = dyn Fn(&str, u16, Option<&str>) + Send + Sync;
 
 /// Sends all requests of a run.
 pub(super) struct Executor {
@@ -77,14 +81,16 @@ pub(super) struct Executor {
     pub(super) deadline: Duration,
     /// Returns whether the run should stop.
     pub(super) stop: Box<StopRequested>,
-    /// Called before each wait with the request, the reason and the duration.
+    /// Called before each wait.
     pub(super) on_wait: Box<OnWait>,
+    /// Called after each response.
+    pub(super) on_reply: Box<OnReply>,
 }
 
 impl Executor {
     /// Sends a request with a short body until the response is definite. If an attempt of a request
     /// that changes something may have succeeded, the error is marked with
-    /// [`GithubError::LeftOpen`].
+    /// [`GithubError::EndedDuringWrite`].
     pub(super) async fn call(
         &self,
         method: &Method,
@@ -92,20 +98,27 @@ impl Executor {
         body: &Bytes,
         kind: Idempotency,
     ) -> Result<ApiReply, GithubError> {
-        let is_open = AtomicBool::new(false);
-        let called = self.tries(method, uri, body, kind, &is_open).await;
-        let is_open = kind != Idempotency::Reads && is_open.into_inner();
-        called.map_err(|error| if is_open { error.left_open() } else { error })
+        let may_be_done = AtomicBool::new(false);
+        let called = self.tries(method, uri, body, kind, &may_be_done).await;
+        let may_be_done = kind != Idempotency::Reads && may_be_done.into_inner();
+        called.map_err(|error| {
+            if may_be_done {
+                error.ended_during_write()
+            } else {
+                error
+            }
+        })
     }
 
-    /// Makes the attempts of a request. Sets `is_open` to whether one of them may have succeeded.
+    /// Makes the attempts of a request. Sets `may_be_done` to whether one of them may have
+    /// succeeded.
     async fn tries(
         &self,
         method: &Method,
         uri: &Uri,
         body: &Bytes,
         kind: Idempotency,
-        is_open: &AtomicBool,
+        may_be_done: &AtomicBool,
     ) -> Result<ApiReply, GithubError> {
         let mut uri = uri.clone();
         let (mut redirects, mut tries) = (0, 1);
@@ -116,14 +129,14 @@ impl Executor {
                 .request(method, &uri, JSON)
                 .body(full_body(body.clone()))
                 .map_err(|e| malformed(&name, &e))?;
-            let was_open = is_open.swap(true, Ordering::Relaxed);
+            let may_be_done_before = may_be_done.swap(true, Ordering::Relaxed);
             let got = self.within(&name, kind, self.exchange(request)).await?;
             if let Ok(reply) = &got
                 && let Some(next) = reply
                     .redirect(method, &uri)
                     .map_err(|error| malformed(&name, &error))?
             {
-                is_open.store(was_open, Ordering::Relaxed);
+                may_be_done.store(may_be_done_before, Ordering::Relaxed);
                 redirects += 1;
                 if !self.api.is_own(&next) {
                     return Err(self.api.elsewhere(&next).into());
@@ -134,31 +147,41 @@ impl Executor {
                 uri = next;
                 continue;
             }
-            match self.outcome(&name, got, kind, tries)? {
-                AttemptOutcome::Settled(reply) => return Ok(reply),
-                AttemptOutcome::TurnedAway => is_open.store(was_open, Ordering::Relaxed),
-                AttemptOutcome::Again(why, wait) => self.wait(&name, &why, wait).await?,
+            match self.after_attempt(&name, got, kind, tries)? {
+                AttemptResult::Settled(reply) => return Ok(reply),
+                AttemptResult::TurnedAway => {
+                    may_be_done.store(may_be_done_before, Ordering::Relaxed);
+                }
+                AttemptResult::Again(why, wait) => {
+                    let wait = RequestWait::new(&name, &why, wait).before_attempt(tries + 1);
+                    self.wait(wait).await?;
+                }
             }
             tries += 1;
         }
     }
 
-    /// Sends a request whose body can be read only once; [`Self::turn`] must have been awaited
-    /// before. `None` if a rate limit rejected it: nothing was changed, and the rate limiter delays
-    /// the next attempt. Any other result is definite or [`GithubError::UnknownOutcome`].
-    pub(super) async fn send(
+    /// Sends a request once, because its body can be read only once; [`Self::turn`] must have been
+    /// awaited before. `call` names it in messages. `None` if a rate limit rejected it: nothing was
+    /// changed, and the rate limiter delays the next attempt.
+    ///
+    /// # Errors
+    /// [`GithubError::UnknownOutcome`] or [`GithubError::EndedDuringWrite`] if the request may have
+    /// succeeded anyway.
+    pub(super) async fn send_once(
         &self,
         request: Request<HttpBody>,
+        call: &str,
         tries: u32,
     ) -> Result<Option<ApiReply>, GithubError> {
-        let name = name_of(request.method(), request.uri());
         let got = self
-            .within(&name, Idempotency::Sends, self.exchange(request))
+            .within(call, Idempotency::Sends, self.exchange(request))
             .await
-            .map_err(GithubError::left_open)?;
-        match self.outcome(&name, got, Idempotency::Sends, tries)? {
-            AttemptOutcome::Settled(reply) => Ok(Some(reply)),
-            AttemptOutcome::TurnedAway | AttemptOutcome::Again(..) => Ok(None),
+            .map_err(GithubError::ended_during_write)?;
+        match self.after_attempt(call, got, Idempotency::Sends, tries)? {
+            AttemptResult::Settled(reply) => Ok(Some(reply)),
+            // An upload never results in `Again`, because it must not be repeated at once.
+            AttemptResult::TurnedAway | AttemptResult::Again(..) => Ok(None),
         }
     }
 
@@ -184,11 +207,14 @@ impl Executor {
                     self.bytes(&name, uri, accept, |piece| add(&mut fetched, piece)),
                 )
                 .await?;
-            match self.outcome(&name, got?, Idempotency::Reads, tries)? {
-                AttemptOutcome::Settled(reply) if reply.status == 200 => return Ok(fetched),
-                AttemptOutcome::Settled(reply) => return Err(reply.refusal(name)),
-                AttemptOutcome::TurnedAway => {}
-                AttemptOutcome::Again(why, wait) => self.wait(&name, &why, wait).await?,
+            match self.after_attempt(&name, got?, Idempotency::Reads, tries)? {
+                AttemptResult::Settled(reply) if reply.status == 200 => return Ok(fetched),
+                AttemptResult::Settled(reply) => return Err(reply.refusal(name)),
+                AttemptResult::TurnedAway => {}
+                AttemptResult::Again(why, wait) => {
+                    let wait = RequestWait::new(&name, &why, wait).before_attempt(tries + 1);
+                    self.wait(wait).await?;
+                }
             }
             tries += 1;
         }
@@ -308,15 +334,19 @@ impl Executor {
         }
     }
 
-    /// Decides how an attempt continues. If the response asks to wait, all requests are held until
-    /// then.
-    fn outcome(
+    /// Reports the response to an attempt and decides how to continue. If the response asks to
+    /// wait, all requests are held until then.
+    fn after_attempt(
         &self,
         call: &str,
         got: Result<ApiReply, HttpError>,
         kind: Idempotency,
         tries: u32,
-    ) -> Result<AttemptOutcome, GithubError> {
+    ) -> Result<AttemptResult, GithubError> {
+        if let Ok(reply) = &got {
+            let request_id = reply.request_id().map(|id| self.without_token(&id));
+            (self.on_reply)(call, reply.status, request_id.as_deref());
+        }
         let is_transient = got
             .as_ref()
             .map_or_else(|error| error.is_transient, |_| true);
@@ -336,9 +366,9 @@ impl Executor {
                     self.rate_limiter.hold(self.clock.now() + wait, &reason);
                 }
                 match kind {
-                    _ if is_limit => Ok(AttemptOutcome::TurnedAway),
+                    _ if is_limit => Ok(AttemptResult::TurnedAway),
                     Idempotency::Reads | Idempotency::Repeats => {
-                        Ok(AttemptOutcome::Again(reason, wait))
+                        Ok(AttemptResult::Again(reason, wait))
                     }
                     Idempotency::Once | Idempotency::Sends => {
                         Err(GithubError::UnknownOutcome { call, reason })
@@ -351,13 +381,20 @@ impl Executor {
             {
                 Err(GithubError::UnknownOutcome { call, reason })
             }
-            RetryDecision::Again(_) | RetryDecision::TooOften => Err(GithubError::NoResponse {
-                call,
-                reason,
-                is_transient,
+            RetryDecision::Again(_) | RetryDecision::TooOften => Err(match got {
+                Ok(reply) => GithubError::ServerError {
+                    call,
+                    status: reply.status,
+                    reason,
+                },
+                Err(_) => GithubError::NoResponse {
+                    call,
+                    reason,
+                    is_transient,
+                },
             }),
             RetryDecision::Good | RetryDecision::Bad => match got {
-                Ok(reply) => Ok(AttemptOutcome::Settled(reply)),
+                Ok(reply) => Ok(AttemptResult::Settled(reply)),
                 Err(_) => Err(GithubError::NoResponse {
                     call,
                     reason,
@@ -373,46 +410,58 @@ impl Executor {
             self.check_stop()?;
             match self.rate_limiter.take(self.clock.now(), kind) {
                 Ok(()) => return Ok(()),
-                Err(later) if later.is_told => self.wait_told(call, &later.why, later.wait).await?,
-                Err(later) => self.wait(call, &later.why, later.wait).await?,
+                Err(later) => {
+                    let wait = RequestWait::new(call, &later.why, later.wait);
+                    if later.is_told {
+                        self.wait_silently(wait).await?;
+                    } else {
+                        self.wait(wait).await?;
+                    }
+                }
             }
         }
     }
 
-    /// Reports a wait and waits before another attempt, unless that would exceed the deadline.
-    pub(super) async fn wait(
-        &self,
-        call: &str,
-        why: &str,
-        wait: Duration,
-    ) -> Result<(), GithubError> {
-        let why = self
-            .token
-            .as_ref()
-            .map_or_else(|| why.to_owned(), |token| token.without(why));
-        if self.clock.now() + wait <= self.deadline {
-            (self.on_wait)(call, &why, wait);
+    /// Reports a wait and waits, unless that would exceed the deadline.
+    pub(super) async fn wait(&self, wait: RequestWait<'_>) -> Result<(), GithubError> {
+        if self.clock.now() + wait.duration <= self.deadline {
+            let reason = self.without_token(wait.reason);
+            (self.on_wait)(&RequestWait {
+                reason: &reason,
+                ..wait
+            });
         }
-        self.wait_told(call, &why, wait).await
+        self.wait_silently(wait).await
     }
 
     /// Waits without reporting it, unless that would exceed the deadline.
-    async fn wait_told(&self, call: &str, why: &str, wait: Duration) -> Result<(), GithubError> {
-        if self.clock.now() + wait > self.deadline {
-            let why = self
-                .token
-                .as_ref()
-                .map_or_else(|| why.to_owned(), |token| token.without(why));
-            let reason = format!(
-                "{why}; waiting {} seconds would exceed the time limit",
-                wait.as_secs()
-            );
+    async fn wait_silently(&self, wait: RequestWait<'_>) -> Result<(), GithubError> {
+        if self.clock.now() + wait.duration > self.deadline {
             return Err(GithubError::Deadline {
-                call: call.to_owned(),
-                reason,
+                call: wait.call.to_owned(),
+                reason: format!(
+                    "{}; waiting {} seconds would exceed the time limit",
+                    self.without_token(wait.reason),
+                    wait.duration.as_secs()
+                ),
             });
         }
-        self.sleep(wait).await
+        self.sleep(wait.duration)
+            .await
+            .map_err(|error| match error {
+                GithubError::Stopped => GithubError::StoppedDuringWait {
+                    call: wait.call.to_owned(),
+                    reason: self.without_token(wait.reason),
+                },
+                other => other,
+            })
+    }
+
+    /// Returns a text of the server with the token removed.
+    fn without_token(&self, text: &str) -> String {
+        self.token
+            .as_ref()
+            .map_or_else(|| text.to_owned(), |token| token.without(text))
     }
 
     /// Sleeps, and returns early with an error on a stop request.
@@ -449,17 +498,9 @@ impl Executor {
         }
     }
 
-    /// Returns the delay before observing the state after a request with an unknown outcome; `None`
-    /// after the last attempt.
-    pub(super) fn doubled(&self, tries: u32) -> Option<Duration> {
-        match judge(
-            &RetryInput::default(),
-            tries.min(MOST_TRIES),
-            self.clock.chance(),
-        ) {
-            RetryDecision::Again(wait) => Some(wait),
-            _ => None,
-        }
+    /// Returns the delay after an attempt with an unknown outcome, whose number starts at 1.
+    pub(super) fn backoff(&self, tries: u32) -> Duration {
+        backoff(tries, self.clock.chance())
     }
 }
 
@@ -501,16 +542,18 @@ fn malformed(call: &str, error: &dyn std::error::Error) -> GithubError {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+    use std::sync::{Arc, Mutex};
 
     use bytes::BytesMut;
     use http::{Request, Response};
+    use rock_diagnostic::{Diagnostic, Severity};
     use rock_publish::remote::ReleaseDescription;
     use rock_sys::http::{HttpBody, full_body};
 
     use super::{LARGEST_ANSWER_BYTES, LARGEST_REFUSAL_BYTES, Transport, gather};
-    use crate::client::testing::client_over;
+    use crate::client::CallOptions;
+    use crate::client::testing::{call_options, client_over, client_with};
     use crate::error::GithubError;
     use crate::transport::ResponseFuture;
 
@@ -528,26 +571,30 @@ mod tests {
             } else {
                 (200, r#"{"id": 7}"#)
             };
-            let response = Response::builder().status(status).body(full_body(body));
+            let response = Response::builder()
+                .status(status)
+                .header("x-github-request-id", format!("AB:{before}"))
+                .body(full_body(body));
             Box::pin(std::future::ready(Ok(response.unwrap())))
         }
+    }
+
+    fn overloaded(refused: u32) -> Arc<OverloadedTransport> {
+        Arc::new(OverloadedTransport {
+            refused,
+            requests: AtomicU32::new(0),
+        })
     }
 
     /// A read is repeated. After a creation, the state has to be observed first.
     #[test]
     fn only_requests_that_are_idempotent_are_repeated_after_a_temporary_error() {
-        let overloaded = || {
-            Arc::new(OverloadedTransport {
-                refused: 2,
-                requests: AtomicU32::new(0),
-            })
-        };
-        let transport = overloaded();
+        let transport = overloaded(2);
         let reading = client_over(Arc::clone(&transport) as Arc<dyn Transport>);
         assert_eq!(reading.latest(), Ok(Some(7)));
         assert_eq!(transport.requests.load(Ordering::Relaxed), 3);
 
-        let transport = overloaded();
+        let transport = overloaded(2);
         let creating = client_over(Arc::clone(&transport) as Arc<dyn Transport>);
         let created = creating.create("v1", &ReleaseDescription::default());
         assert!(
@@ -555,6 +602,65 @@ mod tests {
             "{created:?}"
         );
         assert_eq!(transport.requests.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn a_server_that_stays_overloaded_is_not_one_without_a_response() {
+        let transport = overloaded(u32::MAX);
+        let read = client_over(Arc::clone(&transport) as Arc<dyn Transport>).latest();
+        let error = read.unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "GET /repos/o/r/releases/latest: GitHub could not process the request: 503 {} \
+             (request ID AB:5)"
+        );
+        let help = Diagnostic::from(error).help.unwrap();
+        assert!(help.contains("githubstatus.com"), "{help}");
+        assert_eq!(transport.requests.load(Ordering::Relaxed), 6);
+    }
+
+    #[test]
+    fn a_stop_during_a_wait_has_the_reason_for_the_wait() {
+        let is_waiting = Arc::new(AtomicBool::new(false));
+        let stop = Arc::clone(&is_waiting);
+        let client = client_with(CallOptions {
+            stop: Box::new(move || stop.load(Ordering::Relaxed)),
+            on_wait: Box::new(move |_| is_waiting.store(true, Ordering::Relaxed)),
+            ..call_options(overloaded(u32::MAX))
+        });
+        let error = client.latest().unwrap_err();
+        assert!(error.is_stop(), "{error}");
+        let diagnostic = Diagnostic::from(error);
+        assert_eq!(
+            (diagnostic.severity, diagnostic.message.as_str()),
+            (
+                Severity::Note,
+                "GET /repos/o/r/releases/latest: the run was stopped during a wait: 503 {} \
+                 (request ID AB:0)"
+            )
+        );
+    }
+
+    #[test]
+    fn each_response_is_reported_with_its_request_id() {
+        let replies = Arc::new(Mutex::new(Vec::new()));
+        let reported = Arc::clone(&replies);
+        let client = client_with(CallOptions {
+            on_reply: Box::new(move |call, status, id| {
+                let line = format!("{call} {status} {}", id.unwrap_or_default());
+                reported.lock().unwrap().push(line);
+            }),
+            ..call_options(overloaded(2))
+        });
+        assert_eq!(client.latest(), Ok(Some(7)));
+        assert_eq!(
+            *replies.lock().unwrap(),
+            [
+                "GET /repos/o/r/releases/latest 503 AB:0",
+                "GET /repos/o/r/releases/latest 503 AB:1",
+                "GET /repos/o/r/releases/latest 200 AB:2",
+            ]
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use rock_publish::remote::{DesiredRelease, PublishStep};
 use rock_publish::{AssetState, DesiredFile, ListedAsset, ListedRelease};
 
-use crate::{GithubError, PublishResult, PublishRun};
+use crate::{PublishResult, PublishRun};
 
 /// The state of a release after a publish run, compared with the desired one.
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +48,7 @@ impl<'o> PublishOutcome<'o> {
 
     /// Whether everything is done; `None` if requests in progress at the end may have completed it.
     pub fn is_complete(&self) -> Option<bool> {
-        let may_be_complete = !self.run.open.is_empty()
+        let may_be_complete = !self.run.unknown_steps.is_empty()
             && self.is_public() != Some(false)
             && self
                 .files()
@@ -71,7 +71,7 @@ impl<'o> PublishOutcome<'o> {
             return Some(false);
         };
         let is_being_published = release.draft
-            && self.has_open_step(
+            && self.has_unknown_step(
                 |step| matches!(step, PublishStep::Publish { release: id, .. } if *id == release.id),
             );
         if is_being_published {
@@ -84,7 +84,7 @@ impl<'o> PublishOutcome<'o> {
     /// Whether the release was being created at the end, so that it is unknown whether it exists.
     pub fn is_being_created(&self) -> bool {
         self.release().is_none()
-            && self.has_open_step(
+            && self.has_unknown_step(
                 |step| matches!(step, PublishStep::Create { tag } if *tag == self.desired.tag),
             )
     }
@@ -93,7 +93,7 @@ impl<'o> PublishOutcome<'o> {
     pub fn can_resume(&self) -> bool {
         matches!(
             self.run.end,
-            PublishResult::Failed(_) | PublishResult::Incomplete(_)
+            PublishResult::Failed(_) | PublishResult::Incomplete
         )
     }
 
@@ -101,7 +101,7 @@ impl<'o> PublishOutcome<'o> {
     pub fn needs_fix(&self) -> bool {
         matches!(
             &self.run.end,
-            PublishResult::Failed(error) if error.is_final() && *error != GithubError::Stopped
+            PublishResult::Failed(error) if error.is_final() && !error.is_stop()
         )
     }
 
@@ -145,7 +145,7 @@ impl<'o> PublishOutcome<'o> {
     }
 
     fn state_of(&self, file: &DesiredFile) -> UploadState {
-        if self.has_open_step(|step| changes(step, &file.name)) {
+        if self.has_unknown_step(|step| changes(step, &file.name)) {
             return UploadState::Unknown;
         }
         match self.published(file) {
@@ -165,8 +165,8 @@ impl<'o> PublishOutcome<'o> {
     }
 
     /// Whether a step that `is_selected` selects was in progress at the end.
-    fn has_open_step(&self, is_selected: impl Fn(&PublishStep) -> bool) -> bool {
-        self.run.open.iter().any(is_selected)
+    fn has_unknown_step(&self, is_selected: impl Fn(&PublishStep) -> bool) -> bool {
+        self.run.unknown_steps.iter().any(is_selected)
     }
 }
 
@@ -184,6 +184,8 @@ fn changes(step: &PublishStep, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use rock_names::Digest;
     use rock_publish::remote::{DesiredRelease, MakeLatest, PublishStep};
     use rock_publish::{AssetState, DesiredFile, ListedAsset, ListedRelease};
@@ -234,7 +236,11 @@ mod tests {
         }
     }
 
-    fn stopped(is_draft: bool, assets: Vec<ListedAsset>, open: Vec<PublishStep>) -> PublishRun {
+    fn stopped(
+        is_draft: bool,
+        assets: Vec<ListedAsset>,
+        unknown_steps: Vec<PublishStep>,
+    ) -> PublishRun {
         PublishRun {
             releases: vec![ListedRelease {
                 id: 1,
@@ -244,7 +250,8 @@ mod tests {
                 ..ListedRelease::default()
             }],
             steps: 3,
-            open,
+            unknown_steps,
+            failed_files: BTreeMap::new(),
             end: PublishResult::Failed(GithubError::Stopped),
         }
     }

@@ -137,17 +137,29 @@ impl ApiReply {
             message,
             codes,
             fields,
+            request_id: self.request_id().map(String::into_boxed_str),
         }
+    }
+
+    /// Returns GitHub's ID of the request, which its support needs; `None` without one.
+    pub(super) fn request_id(&self) -> Option<String> {
+        let id = self.headers.get("x-github-request-id")?.to_str().ok()?;
+        Some(plain(id)).filter(|id| !id.is_empty())
     }
 }
 
-/// Describes the result of an attempt.
+/// Describes the result of an attempt. A response is described with GitHub's ID of the request.
 pub(super) fn words(got: &Result<ApiReply, HttpError>) -> String {
     match got {
         Err(error) => plain(&error.reason),
-        Ok(reply) => format!("{} {}", reply.status, reply.message())
-            .trim()
-            .to_owned(),
+        Ok(reply) => {
+            let described = format!("{} {}", reply.status, reply.message());
+            let described = described.trim();
+            match reply.request_id() {
+                Some(id) => format!("{described} (request ID {id})"),
+                None => described.to_owned(),
+            }
+        }
     }
 }
 
@@ -189,6 +201,21 @@ mod tests {
             "502 ".len() + MOST_TOLD + 1
         );
         assert_eq!(words(&Ok(reply(""))), "502");
+    }
+
+    #[test]
+    fn the_request_id_of_github_is_in_descriptions_and_errors() {
+        let mut page = reply("<html>");
+        let id = http::HeaderValue::from_static("0400:F4CE:1:2:3");
+        page.headers.insert("x-github-request-id", id);
+        assert_eq!(
+            words(&Ok(page.clone())),
+            "502 an HTML page (request ID 0400:F4CE:1:2:3)"
+        );
+        let GithubError::Status { request_id, .. } = page.refusal("POST /x".to_owned()) else {
+            panic!()
+        };
+        assert_eq!(request_id.as_deref(), Some("0400:F4CE:1:2:3"));
     }
 
     #[test]

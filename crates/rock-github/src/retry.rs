@@ -89,13 +89,19 @@ pub fn judge(answer: &RetryInput<'_>, tries: u32, chance: f64) -> RetryDecision 
         // The limit may end up to a second after `reset`, which has whole seconds.
         return RetryDecision::Again(Duration::from_secs(reset.saturating_sub(answer.now) + 1));
     }
-    let doubled = Duration::from_secs(1 << (tries - 1).min(6)).min(LONGEST);
     let least = if answer.is_secondary() {
         SECONDARY
     } else {
         Duration::ZERO
     };
-    RetryDecision::Again(least + doubled.mul_f64(chance.clamp(0.0, 1.0)))
+    RetryDecision::Again(least + backoff(tries, chance))
+}
+
+/// Returns the delay after an attempt, whose number starts at 1: a random part of a time that
+/// doubles with each attempt. `chance` is a random number from 0 to 1.
+pub(super) fn backoff(tries: u32, chance: f64) -> Duration {
+    let doubled = Duration::from_secs(1 << (tries - 1).min(6)).min(LONGEST);
+    doubled.mul_f64(chance.clamp(0.0, 1.0))
 }
 
 #[cfg(test)]

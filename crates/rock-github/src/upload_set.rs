@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rock_compat::Compat;
 use rock_diagnostic::{Diagnostic, Location, Severity, Sink, count_more};
 use rock_publish::codes::release::{FILE_NOT_TAKEN, TOO_MANY_CALLS};
-use rock_publish::remote::{DesiredRelease, LONGEST_NAME_BYTES, locked, standing};
+use rock_publish::remote::{DesiredRelease, LONGEST_NAME_BYTES, immutable_refusal, standing};
 use rock_publish::{
     AllowedDifferences, DesiredFile, GitTag, ListedAsset, LocalAsset, ReleaseContents, ReleasePlan,
     missing_rocm_labels, without_paths,
@@ -15,7 +15,7 @@ use rock_publish::{
 use rock_sys::{open_file, size_and_mtime};
 
 use crate::codes::release as codes;
-use crate::{RemoteState, UploadSource};
+use crate::{ObservedReleases, UploadSource};
 
 /// The files to publish, and the data for their release.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ impl UploadSet {
     pub fn release_contents(
         &self,
         desired: &mut DesiredRelease,
-        state: &RemoteState,
+        state: &ObservedReleases,
         checks: ReleaseChecks,
         compat: &Compat,
         sink: &mut Sink,
@@ -68,8 +68,8 @@ impl UploadSet {
             &standing,
             &compat.rocm_versions(),
         );
-        desired.assets = release.wanted();
-        match locked(desired, &state.releases) {
+        desired.assets = release.desired_files();
+        match immutable_refusal(desired, &state.releases) {
             // No other advice would help. Without another error, this is reported with the steps.
             Some(refusal) if sink.has_errors() => sink.push(refusal.into()),
             Some(_) => {}
@@ -218,7 +218,7 @@ mod tests {
     };
 
     use super::{ReleaseChecks, UploadSet};
-    use crate::RemoteState;
+    use crate::ObservedReleases;
 
     #[test]
     fn wheels_without_a_digest_stay_out_of_the_checksums() {
@@ -240,7 +240,7 @@ mod tests {
             nonce: "nonce".to_owned(),
             most_assets: 1000,
         };
-        let state = RemoteState {
+        let state = ObservedReleases {
             releases: vec![ListedRelease {
                 id: 1,
                 tag_name: "v1".to_owned(),

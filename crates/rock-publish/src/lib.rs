@@ -1,9 +1,11 @@
 //! Reconciles releases with their desired files, and reads and writes the documents of a release.
 //!
-//! Input: the desired and the observed files of a release. Output: [`DirectoryEdits`], which apply
-//! to directories and to GitHub, `SHA256SUMS`, `rock-manifest.json`, and the errors of a set of
-//! wheels as a release. [`PublishedReleases`] are read from saved listings, manifests and
-//! directories.
+//! Input: the desired and the observed files of a release. Output: the changes, `SHA256SUMS`,
+//! `rock-manifest.json`, and the errors of a set of wheels as a release. A release in a directory
+//! is changed by [`DirectoryEdits`], which [`directory_edits()`] computes. A release on GitHub is
+//! changed by the steps of a [`remote::Reconciliation`], which [`remote::reconcile()`] computes
+//! from the observed releases until nothing is left to do. [`PublishedReleases`] are read from
+//! saved listings, manifests and directories.
 //!
 //! [`read_assets`] reads local wheels as desired files, except those whose digest a [`DigestCache`]
 //! has. [`ReleaseDirectory`] is a release in a directory, and [`IndexUpdate`] an index; both

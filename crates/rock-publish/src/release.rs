@@ -1,4 +1,5 @@
-//! The desired and the actual content of a release in a directory.
+//! The desired content of a release, in a directory or on GitHub, and the actual content of a
+//! directory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -83,7 +84,7 @@ pub struct DirectoryContents {
 }
 
 impl ReleaseContents {
-    /// Creates the content of a release with these assets. Facts that are not in `particulars` are
+    /// Creates the content of a release with these assets. Facts that are not in `details` are
     /// taken from `before`.
     ///
     /// # Errors
@@ -91,13 +92,13 @@ impl ReleaseContents {
     /// cannot be rendered.
     pub fn of(
         mut assets: Vec<Asset>,
-        particulars: &ReleaseDetails,
+        details: &ReleaseDetails,
         before: Option<&ReleaseManifest>,
         links: &FileLinks,
         compat: &Compat,
     ) -> Result<Self, IndexError> {
         for asset in &mut assets {
-            let planned = particulars.run_time.get(asset.name()).cloned();
+            let planned = details.run_time.get(asset.name()).cloned();
             asset.file.run_time = planned.map(Arc::new).or_else(|| asset.file.run_time.take());
         }
         rock_index::sort_by_file(&mut assets, |asset| &asset.file);
@@ -111,7 +112,7 @@ impl ReleaseContents {
                 .into_iter()
                 .map(|(page, bytes)| (format!("{INDEX}/{page}"), bytes)),
         );
-        generated.extend(documents(&assets, &[], particulars, before));
+        generated.extend(documents(&assets, &[], details, before));
         Ok(Self { assets, generated })
     }
 
@@ -121,7 +122,7 @@ impl ReleaseContents {
     /// neither is sufficient. `known` are the ROCm versions that are used to parse labels.
     pub fn on_github(
         mut assets: Vec<Asset>,
-        particulars: &ReleaseDetails,
+        details: &ReleaseDetails,
         before: Option<&ReleaseManifest>,
         standing: &BTreeMap<&str, &ListedAsset>,
         known: &[RocmVersion],
@@ -142,13 +143,13 @@ impl ReleaseContents {
                 None => {}
             }
         }
-        let generated = documents(&assets, &rows, particulars, before);
+        let generated = documents(&assets, &rows, details, before);
         (Self { assets, generated }, untold)
     }
 
     /// Returns every file, assets first and the manifest last, so that a release without a manifest
     /// is recognizably incomplete.
-    pub fn wanted(&self) -> Vec<DesiredFile> {
+    pub fn desired_files(&self) -> Vec<DesiredFile> {
         let assets = self.assets.iter().map(|asset| DesiredFile {
             name: asset.file.name.clone(),
             digest: asset.digest,
@@ -174,22 +175,22 @@ impl ReleaseContents {
 fn documents(
     assets: &[Asset],
     kept: &[ManifestFile],
-    particulars: &ReleaseDetails,
+    details: &ReleaseDetails,
     before: Option<&ReleaseManifest>,
 ) -> BTreeMap<String, Vec<u8>> {
     let offered = assets.iter().map(|asset| {
         let earlier = before
             .and_then(|m| m.file(asset.name()))
             .filter(|r| r.sha256 == asset.digest);
-        let planned = particulars.covers.get(asset.name()).cloned();
-        let read = particulars
+        let planned = details.covers.get(asset.name()).cloned();
+        let read = details
             .gfx_read(asset)
             .map(|gfx| (gfx, Some(GfxOrigin::Wheel)));
         let before = earlier.map(|row| (&row.gfx, row.gfx_from));
         let before = before.filter(|(_, from)| {
-            *from == Some(GfxOrigin::Wheel) || !particulars.gfx.contains_key(asset.name())
+            *from == Some(GfxOrigin::Wheel) || !details.gfx.contains_key(asset.name())
         });
-        let of_plan = particulars
+        let of_plan = details
             .gfx
             .get(asset.name())
             .map(|gfx| (gfx, Some(GfxOrigin::Plan)));
@@ -199,8 +200,8 @@ fn documents(
             .map(|(gfx, from)| (gfx.clone(), from));
         let (gfx, gfx_from) = gfx.unwrap_or_default();
         let row = asset.row(planned.or_else(|| earlier.map(|row| row.covers.clone())));
-        let needs_rocm = match (particulars.needs_rocm(asset), earlier) {
-            ([], Some(row)) if !particulars.rocm_read.contains_key(asset.name()) => {
+        let needs_rocm = match (details.needs_rocm(asset), earlier) {
+            ([], Some(row)) if !details.rocm_read.contains_key(asset.name()) => {
                 row.needs_rocm.clone()
             }
             (majors, _) => majors.to_vec(),
@@ -208,11 +209,7 @@ fn documents(
         let of_before = earlier
             .map(|row| &row.run_time)
             .filter(|run_time| !run_time.is_empty());
-        let run_time = particulars
-            .run_time
-            .get(asset.name())
-            .or(of_before)
-            .cloned();
+        let run_time = details.run_time.get(asset.name()).or(of_before).cloned();
         let run_time = run_time.unwrap_or_else(|| row.run_time.clone());
         (
             asset.clone(),
@@ -236,11 +233,11 @@ fn documents(
         .map(|(asset, _)| (asset.name().to_owned(), asset.digest))
         .collect();
     let manifest = ReleaseManifest::new(
-        particulars
+        details
             .tag
             .clone()
             .or_else(|| before.and_then(|m| m.tag.clone())),
-        particulars
+        details
             .plan
             .map(|digest| digest.to_string())
             .or_else(|| before.and_then(|m| m.plan.clone())),
@@ -379,16 +376,20 @@ mod tests {
             digest: Some(digest),
         };
         release
-            .wanted()
+            .desired_files()
             .into_iter()
-            .map(|wanted| file(wanted.name, wanted.size_bytes, wanted.digest))
+            .map(|desired| file(desired.name, desired.size_bytes, desired.digest))
             .collect()
     }
 
     #[test]
     fn the_manifest_comes_last_and_the_sums_name_it() {
         let made = release(&[asset(ONE, 1)], None);
-        let names: Vec<String> = made.wanted().into_iter().map(|file| file.name).collect();
+        let names: Vec<String> = made
+            .desired_files()
+            .into_iter()
+            .map(|file| file.name)
+            .collect();
         assert_eq!(names.first().map(String::as_str), Some(ONE));
         assert_eq!(
             names[names.len() - 2..],
@@ -415,14 +416,14 @@ mod tests {
         let again = release(&[asset(TWO, 2), asset(ONE, 1)], Some(&manifest(&made)));
         let present = holding.present(&found(&made), &BTreeSet::new());
         assert_eq!(
-            directory_edits(&again.wanted(), &present, OnDifference::Refuse).steps,
+            directory_edits(&again.desired_files(), &present, OnDifference::Refuse).steps,
             []
         );
     }
 
     #[test]
     fn facts_of_a_plan_stay_when_publishing_without_one() {
-        let particulars = ReleaseDetails {
+        let details = ReleaseDetails {
             tag: Some("v1".into()),
             plan: Some(Digest::new([9; 32])),
             covers: [(ONE.to_owned(), vec!["3.11".to_owned(), "3.12".to_owned()])].into(),
@@ -432,7 +433,7 @@ mod tests {
         let planned = manifest(
             &ReleaseContents::of(
                 vec![asset(ONE, 1)],
-                &particulars,
+                &details,
                 None,
                 &links,
                 &Compat::embedded(),
@@ -455,7 +456,7 @@ mod tests {
         let after = release(&[asset(ONE, 1)], None);
         let holding = DirectoryContents::of(Some(&manifest(&before)), &found(&before));
         let present = holding.present(&found(&before), &["b-1-py3-none-any.whl".to_owned()].into());
-        let steps = directory_edits(&after.wanted(), &present, OnDifference::Refuse).steps;
+        let steps = directory_edits(&after.desired_files(), &present, OnDifference::Refuse).steps;
         for name in [
             "simple/any/index.html",
             "simple/any/b/index.json",

@@ -176,7 +176,7 @@ impl ReleaseDirectory {
         sink: &mut Sink,
     ) -> DirectoryEdits {
         let observed = self.contents.present(&self.files, superseded);
-        let edits = directory_edits(&release.wanted(), &observed, difference);
+        let edits = directory_edits(&release.desired_files(), &observed, difference);
         sink.extend(
             edits
                 .conflicts
@@ -222,7 +222,7 @@ impl ReleaseDirectory {
         };
         // Generated files are written after the assets, so that they are never older.
         let (generated, transferred): (Vec<_>, Vec<_>) = release
-            .wanted()
+            .desired_files()
             .into_iter()
             .partition(|file| file.generated);
         start_threads();

@@ -91,7 +91,7 @@ impl TargetShortfall {
 /// its code.
 pub(crate) fn targets_against_plan(
     offered: &[Asset],
-    particulars: &ReleaseDetails,
+    details: &ReleaseDetails,
     is_allowed: bool,
     compat: &Compat,
     sink: &mut Sink,
@@ -99,8 +99,8 @@ pub(crate) fn targets_against_plan(
     for asset in offered.iter().filter(|asset| !asset.file.is_of_sdk) {
         let (Some(wheel), Some(planned), Some(read)) = (
             asset.wheel(),
-            particulars.gfx.get(asset.name()),
-            particulars.gfx_read(asset),
+            details.gfx.get(asset.name()),
+            details.gfx_read(asset),
         ) else {
             continue;
         };

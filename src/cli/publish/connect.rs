@@ -5,14 +5,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::cli::actions::TOKENS;
+use crate::cli::reporters::MovingLine;
 use crate::cli::whole_number::{Unit, whole_number};
-use crate::cli::{Exit, Shell};
+use crate::cli::{Exit, Shell, Verbosity};
 use crate::codes::release as codes;
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Location, Sink, shell_quoted};
 use crate::github::{
     ApiEndpoint, CallOptions, GithubError, HttpClient, LARGEST_TOKEN_BYTES, LONGEST_DEADLINE_MIN,
-    OnWait, ProxySettings, RateLimits, ReleaseClient, SystemClock, Token, UploadsHost,
+    OnReply, OnWait, ProxySettings, RateLimits, ReleaseClient, RequestWait, SystemClock, Token,
+    UploadsHost,
 };
 use crate::names::{RepoName, RepoNameError};
 use crate::sys::{self, Signals, StopSignal};
@@ -58,6 +60,8 @@ pub(in crate::cli) struct Opened {
     pub(in crate::cli) api: ApiEndpoint,
     pub(in crate::cli) client: ReleaseClient,
     pub(in crate::cli) token: Option<Token>,
+    /// The moving line of the terminal, above which waits are written.
+    pub(in crate::cli) line: MovingLine,
     stopped: Arc<Mutex<Option<StopSignal>>>,
 }
 
@@ -121,6 +125,7 @@ impl Connection {
             seen.is_some()
         };
         let clock = Arc::new(SystemClock::default());
+        let line = MovingLine::default();
         let calls = CallOptions {
             api: api.clone(),
             token: token.clone(),
@@ -129,7 +134,8 @@ impl Connection {
             rates: RateLimits::of(compat),
             time: Duration::from_secs(60 * self.deadline.unwrap_or(minutes)),
             stop: Box::new(stop),
-            on_wait: telling(shell),
+            on_wait: on_wait(shell, &line),
+            on_reply: on_reply(shell),
         };
         let client = client(repo.clone(), calls, shell)?;
         Ok(Opened {
@@ -137,6 +143,7 @@ impl Connection {
             api,
             client,
             token,
+            line,
             stopped,
         })
     }
@@ -220,18 +227,29 @@ pub(in crate::cli) fn no_client(error: &std::io::Error, shell: &Shell) -> Exit {
     Exit::Machine
 }
 
-/// Returns a callback that reports waits of two seconds or more.
-fn telling(shell: &Shell) -> Box<OnWait> {
-    let (is_told, voice) = (
-        shell.verbosity >= crate::cli::Verbosity::Normal,
-        shell.voice(),
-    );
-    Box::new(move |call: &str, why: &str, wait: Duration| {
-        if is_told && wait >= Duration::from_secs(2) {
-            voice.tell(&format!(
-                "{call}: {why}; continuing in {} s",
-                wait.as_secs()
-            ));
+/// Returns a callback that reports waits: all of them when verbose, otherwise those of two seconds
+/// or more.
+fn on_wait(shell: &Shell, line: &MovingLine) -> Box<OnWait> {
+    let (verbosity, voice, line) = (shell.verbosity, shell.voice(), line.clone());
+    Box::new(move |wait: &RequestWait<'_>| {
+        let is_shown = match verbosity {
+            Verbosity::Quiet => false,
+            Verbosity::Normal => wait.duration >= Duration::from_secs(2),
+            Verbosity::Verbose => true,
+        };
+        if is_shown {
+            line.write_above(|| voice.tell(&wait.to_string()));
+        }
+    })
+}
+
+/// Returns a callback that reports each response when verbose.
+fn on_reply(shell: &Shell) -> Box<OnReply> {
+    let (is_shown, voice) = (shell.verbosity == Verbosity::Verbose, shell.voice());
+    Box::new(move |call: &str, status: u16, request_id: Option<&str>| {
+        if is_shown {
+            let id = request_id.map_or_else(String::new, |id| format!(", request ID {id}"));
+            voice.tell(&format!("{call}: {status}{id}"));
         }
     })
 }
@@ -282,10 +300,14 @@ impl Opened {
         Diagnostic::from(error).help(help)
     }
 
-    /// Returns the exit of a command that a signal stopped.
-    pub(in crate::cli) fn exit_of_signal(&self) -> Option<Exit> {
+    /// Returns the exit of a command that a signal stopped. Reports the wait that it ended, if any,
+    /// because its reason may be an earlier error.
+    pub(in crate::cli) fn stopped(&self, error: GithubError, sink: &mut Sink) -> Exit {
+        if error != GithubError::Stopped {
+            sink.push(error.into());
+        }
         let seen = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.map(Exit::from)
+        seen.map_or(Exit::Machine, Exit::from)
     }
 }
 

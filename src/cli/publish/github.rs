@@ -2,14 +2,14 @@
 
 mod options;
 mod resume;
+mod run_publish;
 mod saved_listing;
-mod send;
 mod upload_set;
 
 use std::collections::BTreeMap;
 
 use resume::{DigestSource, resume};
-use send::send;
+use run_publish::run_publish;
 use upload_set::read_upload_set;
 
 use super::connect::{Opened, no_client};
@@ -17,8 +17,8 @@ use super::outcome::PublishReport;
 use super::{Args, Exit, Shell};
 use crate::diagnostic::{Diagnostic, Severity, Sink};
 use crate::github::{
-    GithubError, PublishDryRun, PublishOutcome, PublishResult, PublishRun, ReleaseChecks,
-    RemoteState, UploadContents, UploadSet, digest_mismatches,
+    GithubError, ObservedReleases, PublishDryRun, PublishOutcome, PublishResult, PublishRun,
+    ReleaseChecks, ReleaseClient, UploadContents, UploadSet, digest_mismatches,
 };
 use crate::publish::remote::DesiredRelease;
 
@@ -49,25 +49,20 @@ pub(super) fn publish(
         .ok_or(Exit::Fault)?;
 
     let contents = UploadContents::new(&upload.files, &release.generated);
+    let releases = state.releases.clone();
+    let run_with = |client: &ReleaseClient| {
+        let line = &opened.line;
+        run_publish(args, client, &desired, releases, contents, shell, line)
+    };
     let (run, dry_run) = if args.dry_run {
-        let releases = state.releases.clone();
-        let simulated = PublishDryRun::run(
-            opened.repo.clone(),
-            &opened.api,
-            releases,
-            compat,
-            |client| send(args, client, &desired, state.releases, contents, shell),
-        );
+        let (repo, api) = (opened.repo.clone(), &opened.api);
+        let simulated = PublishDryRun::run(repo, api, state.releases, compat, run_with);
         let (run, dry_run) = simulated.map_err(|error| no_client(&error, shell))?;
         (run, Some(dry_run))
     } else {
-        let client = &opened.client;
-        (
-            send(args, client, &desired, state.releases, contents, shell),
-            None,
-        )
+        (run_with(&opened.client), None)
     };
-    let wrong = digest_mismatches(&upload.files, &run.end);
+    let wrong = digest_mismatches(&upload.files, &run.failed_files);
     let resume = if wrong.is_empty() {
         resume
     } else {
@@ -113,13 +108,13 @@ fn read_state(
     resume: &str,
     shell: &Shell,
     sink: &mut Sink,
-) -> Result<RemoteState, Exit> {
+) -> Result<ObservedReleases, Exit> {
     if let Some(path) = &args.github.state {
-        return saved_listing(path, sink).map(RemoteState::from_listing);
+        return saved_listing(path, sink).map(ObservedReleases::from_listing);
     }
     let client = &opened.client;
-    RemoteState::read(client, desired, &upload.files, args.replace, sink).map_err(|error| {
-        if error == GithubError::Stopped {
+    ObservedReleases::read(client, desired, &upload.files, args.replace, sink).map_err(|error| {
+        if error.is_stop() {
             shell.tell(&format!(
                 "stopped before anything was written; resume with:\n  {resume}"
             ));
@@ -143,8 +138,8 @@ impl Args {
     }
 }
 
-/// Returns the exit of a run. Its errors go to the sink; `wrong` replaces those of files with a
-/// wrong recorded digest.
+/// Returns the exit of a run. Its errors go to the sink, those of files first; `wrong` replaces
+/// those of files with a wrong recorded digest.
 fn exit(
     run: &PublishRun,
     mut wrong: BTreeMap<String, Diagnostic>,
@@ -152,6 +147,9 @@ fn exit(
     opened: &Opened,
     sink: &mut Sink,
 ) -> Exit {
+    for (name, error) in &run.failed_files {
+        sink.push(wrong.remove(name).unwrap_or_else(|| error.clone().into()));
+    }
     match &run.end {
         PublishResult::Done(_) => Exit::Done,
         PublishResult::Refused(refused) => {
@@ -164,20 +162,15 @@ fn exit(
             Exit::Fault
         }
         PublishResult::Failed(error) => failed(error.clone(), opened, sink),
-        PublishResult::Incomplete(errors) => {
-            for (name, error) in errors {
-                sink.push(wrong.remove(name).unwrap_or_else(|| error.clone().into()));
-            }
-            Exit::Machine
-        }
+        PublishResult::Incomplete => Exit::Machine,
     }
 }
 
 /// Reports a failed request and returns the exit of the command.
 pub(in crate::cli) fn failed(error: GithubError, opened: &Opened, sink: &mut Sink) -> Exit {
     let error = error.cause();
-    if error == GithubError::Stopped {
-        return opened.exit_of_signal().unwrap_or(Exit::Machine);
+    if error.is_stop() {
+        return opened.stopped(error, sink);
     }
     sink.push(error.into());
     Exit::Machine

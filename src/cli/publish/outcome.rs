@@ -321,12 +321,42 @@ fn call_row(call: &RecordedCall) -> CallRow<'_> {
 pub(super) fn describe_step(step: &PublishStep) -> String {
     match step {
         PublishStep::Create { tag } => format!("creating a draft of {tag}"),
-        PublishStep::DeleteRelease { release } => format!("deleting the empty draft {release}"),
+        PublishStep::DeleteRelease {
+            release,
+            tag,
+            assets,
+        } => format!(
+            "deleting the duplicate draft {release} of {tag} ({})",
+            counted(*assets, "file")
+        ),
         PublishStep::DeleteAsset { name, why, .. } => format!("deleting {name}: {why}"),
         PublishStep::Upload { as_name, .. } => format!("uploading {as_name}"),
         PublishStep::Rename { from, to, .. } => format!("renaming {from} to {to}"),
         PublishStep::Hash { name, .. } => format!("downloading {name} to hash it"),
         PublishStep::Describe { tag, .. } => format!("updating the text of {tag}"),
         PublishStep::Publish { tag, .. } => format!("publishing {tag}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::describe_step;
+    use crate::publish::remote::PublishStep;
+
+    #[test]
+    fn a_deleted_draft_is_described_by_its_tag_and_its_files() {
+        let step = |assets| PublishStep::DeleteRelease {
+            release: 7,
+            tag: "v1".to_owned(),
+            assets,
+        };
+        assert_eq!(
+            describe_step(&step(1)),
+            "deleting the duplicate draft 7 of v1 (1 file)"
+        );
+        assert_eq!(
+            describe_step(&step(0)),
+            "deleting the duplicate draft 7 of v1 (0 files)"
+        );
     }
 }

@@ -5,13 +5,15 @@
 //! redrawn with `--quiet`, with `--verbose`, which prints every line, and with JSON messages.
 //!
 //! **Invariant:** a terminal has at most one moving line, and it is removed when its reporter ends.
-//! Reporters share no state.
+//! Reporters share no state. Code outside of a reporter that writes while its line may be shown
+//! has a [`MovingLine`].
 
 mod build;
 mod checkout;
 mod upload;
 mod wheel;
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -129,6 +131,26 @@ impl ByteBar {
     }
 }
 
+/// The bar that a terminal shows, if any, for code outside of its reporter.
+#[derive(Debug, Clone, Default)]
+pub(super) struct MovingLine(Arc<Mutex<Option<ProgressBar>>>);
+
+impl MovingLine {
+    /// Writes other output above the bar.
+    pub(super) fn write_above(&self, write: impl FnOnce()) {
+        let bar = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*bar {
+            Some(bar) => bar.suspend(write),
+            None => write(),
+        }
+    }
+
+    /// Sets the bar of the reporter that starts.
+    fn set(&self, bar: &ByteBar) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar.0.clone());
+    }
+}
+
 /// Decides when work that takes long gets another line in a log.
 #[derive(Debug)]
 struct Heartbeat {
@@ -168,7 +190,7 @@ fn shorten(line: &str) -> String {
 mod tests {
     use std::time::Duration;
 
-    use super::{Heartbeat, MAX_OUTPUT_CHARS, shorten};
+    use super::{ByteBar, Heartbeat, MAX_OUTPUT_CHARS, MovingLine, shorten};
 
     #[test]
     fn a_long_line_is_cut_between_characters() {
@@ -177,6 +199,19 @@ mod tests {
             MAX_OUTPUT_CHARS + 1
         );
         assert_eq!(shorten("short"), "short");
+    }
+
+    #[test]
+    fn other_output_is_written_once_with_and_without_a_bar() {
+        let line = MovingLine::default();
+        let mut count = 0;
+        line.write_above(|| count += 1);
+        let bar = ByteBar::new(7, "");
+        line.clone().set(&bar);
+        line.write_above(|| count += 1);
+        bar.finish();
+        line.write_above(|| count += 1);
+        assert_eq!(count, 3);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use indicatif::{HumanBytes, HumanDuration};
 
-use super::{ByteBar, Heartbeat, MIN_BAR_BYTES, ProgressTarget};
+use super::{ByteBar, Heartbeat, MIN_BAR_BYTES, MovingLine, ProgressTarget};
 use crate::cli::Shell;
 use crate::github::{Clock, SystemClock};
 use crate::publish::remote::{DesiredRelease, PublishStep};
@@ -35,11 +35,13 @@ struct UploadState {
 }
 
 impl UploadReporter {
-    /// Returns a reporter for the files of a release that are not uploaded yet.
+    /// Returns a reporter for the files of a release that are not uploaded yet. Its bar becomes the
+    /// one of `line`.
     pub(in crate::cli) fn new(
         desired: &DesiredRelease,
         listed: &[ListedRelease],
         shell: &Shell,
+        line: &MovingLine,
     ) -> Self {
         let uploaded: BTreeMap<&str, u64> = listed
             .iter()
@@ -54,7 +56,9 @@ impl UploadReporter {
         let total_bytes = missing.map(|file| file.size_bytes).sum();
         let display = match ProgressTarget::of(shell) {
             ProgressTarget::Terminal => {
-                UploadDisplay::Bar(ByteBar::new(total_bytes, "{bytes_per_sec}, {eta} left"))
+                let bar = ByteBar::new(total_bytes, "{bytes_per_sec}, {eta} left");
+                line.set(&bar);
+                UploadDisplay::Bar(bar)
             }
             ProgressTarget::Log => {
                 let voice = shell.voice();

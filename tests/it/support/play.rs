@@ -153,12 +153,8 @@ impl Play {
             rates: RateLimits::of(&COMPAT),
             time: self.time,
             stop: Box::new(|| false),
-            on_wait: Box::new(move |call, why, wait| {
-                play.waits
-                    .lock()
-                    .unwrap()
-                    .push(format!("{call}: {why}; {} s", wait.as_secs()));
-            }),
+            on_wait: Box::new(move |wait| play.waits.lock().unwrap().push(wait.to_string())),
+            on_reply: Box::new(|_, _, _| {}),
         };
         ReleaseClient::new("me/wheels".parse().unwrap(), calls).unwrap()
     }
@@ -204,7 +200,7 @@ pub fn run_over(
 ) -> Result<PublishRun, GithubError> {
     let listed = observe_releases(client, desired)?;
     let mut doing = PublishCallbacks {
-        open: &|name| Ok(files.open(name)),
+        open_file: &|name| Ok(files.open(name)),
         on_step: &mut |_| {},
         on_sent: Arc::new(|_, _| {}),
         at_once: files.at_once,
@@ -274,8 +270,8 @@ impl Files {
         self.open.1.load(Ordering::Relaxed)
     }
 
-    pub fn goal(&self, nonce: u64) -> DesiredRelease {
-        let wanted = |(name, bytes): (&String, &Vec<u8>)| DesiredFile {
+    pub fn desired_release(&self, nonce: u64) -> DesiredRelease {
+        let file = |(name, bytes): (&String, &Vec<u8>)| DesiredFile {
             name: name.clone(),
             digest: Digest::new(Sha256::digest(bytes).into()),
             size_bytes: bytes.len() as u64,
@@ -288,7 +284,7 @@ impl Files {
             target: None,
             prerelease: false,
             make_latest: MakeLatest::Legacy,
-            assets: self.bytes.iter().map(wanted).collect(),
+            assets: self.bytes.iter().map(file).collect(),
             stays_draft: false,
             nonce: format!("nonce{nonce}"),
             most_assets: COMPAT.limit_value("release-assets"),

@@ -10,6 +10,7 @@ use std::time::Duration;
 use super::super::client::ReleaseClient;
 use super::super::error::GithubError;
 use super::super::retry::MOST_TRIES;
+use super::super::wait::RequestWait;
 use super::{StepRunner, exists_already};
 use rock_publish::ListedRelease;
 use rock_publish::remote::{
@@ -28,61 +29,57 @@ impl StepRunner<'_, '_> {
         &mut self,
         failed: Vec<(StepKey, GithubError)>,
     ) -> Result<(), GithubError> {
-        let mut longest: Option<(u32, GithubError)> = None;
+        let mut longest: Option<(u32, String, String)> = None;
         let mut is_taken = false;
         for (key, error) in failed {
             let is_name_taken = exists_already(&error);
             is_taken |= is_name_taken;
-            let error = match error {
-                GithubError::UnknownOutcome { .. } => error,
-                GithubError::Status { call, .. } if is_name_taken => GithubError::UnknownOutcome {
-                    call: match &key {
-                        StepKey::Upload(name) => name.clone(),
-                        _ => call,
-                    },
-                    reason: "the name is taken".to_owned(),
-                },
+            let (call, reason) = match error {
+                GithubError::UnknownOutcome { call, reason } => (call, reason),
+                GithubError::Status { call, .. } if is_name_taken => {
+                    (call, "the name is taken".to_owned())
+                }
                 GithubError::Status {
                     status: 404, call, ..
-                } => GithubError::UnknownOutcome {
-                    call,
-                    reason: "it no longer exists".to_owned(),
-                },
+                } => (call, "it no longer exists".to_owned()),
                 error => return Err(error),
             };
             let tries = self.tries.entry(key).or_default();
             *tries += 1;
             if *tries >= MOST_TRIES {
-                return Err(error);
+                return Err(GithubError::UnknownOutcome { call, reason });
             }
-            if longest.as_ref().is_none_or(|(most, _)| *tries > *most) {
-                longest = Some((*tries, error));
+            if longest.as_ref().is_none_or(|(most, ..)| *tries > *most) {
+                longest = Some((*tries, call, reason));
             }
         }
-        match longest {
-            // The asset with this name will be listed eventually, even if the listing lags behind.
-            Some((tries, error)) if is_taken => {
-                self.client.wait(&error, Duration::from_secs(1 << tries))?;
-            }
-            Some((tries, error)) => self.client.pause(error, tries)?,
-            None => {}
+        if let Some((tries, call, reason)) = longest {
+            // The asset with a taken name will be listed eventually, even if the listing lags
+            // behind.
+            let duration = if is_taken {
+                Duration::from_secs(1 << tries)
+            } else {
+                self.client.backoff(tries)
+            };
+            let wait = RequestWait::new(&call, &reason, duration).before_attempt(tries + 1);
+            self.client.wait(wait)?;
         }
         self.relist()
     }
 
-    /// Returns whether a request failed because another run deleted its release. In that case,
-    /// lists the releases again, so that this run can continue with them.
-    pub(super) fn was_deleted(
+    /// Waits, and returns whether a request failed because another run deleted its release. In that
+    /// case, lists the releases again, so that this run can continue with them.
+    pub(super) fn confirm_deletion_and_relist(
         &mut self,
         release: u64,
         error: &GithubError,
     ) -> Result<bool, GithubError> {
-        let is_gone = is_gone(self.client, release, error)?;
-        if is_gone {
-            self.overlay.release_is_gone(release);
+        let is_deleted = confirm_deletion(self.client, release, error)?;
+        if is_deleted {
+            self.overlay.record_release_deleted(release);
             self.relist_until_consistent()?;
         }
-        Ok(is_gone)
+        Ok(is_deleted)
     }
 
     /// Checks that another draft of a tag may be created. If other runs delete each one, this would
@@ -98,15 +95,21 @@ impl StepRunner<'_, '_> {
 
     /// Searches for a draft that a request with an unknown outcome may have created. Listings may
     /// lag behind, and a second draft of the same tag is worse than waiting.
-    pub(super) fn find_draft(&mut self, tag: &str, error: GithubError) -> Result<(), GithubError> {
+    pub(super) fn find_draft(
+        &mut self,
+        tag: &str,
+        call: String,
+        reason: String,
+    ) -> Result<(), GithubError> {
         let key = StepKey::Create(tag.to_owned());
         let tries = self.tries.entry(key).or_default();
         *tries += 1;
         if *tries >= MOST_TRIES {
-            return Err(error);
+            return Err(GithubError::UnknownOutcome { call, reason });
         }
         for wait_s in [2, 4, 8, 16] {
-            self.client.wait(&error, Duration::from_secs(wait_s))?;
+            let wait = RequestWait::new(&call, &reason, Duration::from_secs(wait_s));
+            self.client.wait(wait)?;
             self.relist()?;
             let mark = self.desired.mark_of_draft();
             let is_made = |release: &ListedRelease| {
@@ -122,7 +125,7 @@ impl StepRunner<'_, '_> {
         }
         // A draft that is not listed after 30 seconds was not created. The outcome is no longer
         // unknown, and the next reconciliation may create the draft again.
-        self.open.clear();
+        self.unknown_steps.clear();
         Ok(())
     }
 
@@ -154,26 +157,24 @@ impl StepRunner<'_, '_> {
                 }
                 // They do not appear, so someone deleted them. Releases are confirmed by ID.
                 for asset in missing {
-                    self.overlay.asset_is_gone(asset);
+                    self.overlay.record_asset_deleted(asset);
                 }
                 for release in unlisted {
                     if self.client.release(release)?.is_none() {
-                        self.overlay.release_is_gone(release);
+                        self.overlay.record_release_deleted(release);
                     }
                 }
                 break;
             }
-            let call = "GET releases".to_owned();
             let reason = match &contradiction {
                 Some(ListingContradiction { name, .. }) => {
                     format!("the listing of `{name}` differs from the response to its upload")
                 }
                 None => "the listing is not yet complete".to_owned(),
             };
-            self.client.wait(
-                &GithubError::UnknownOutcome { call, reason },
-                Duration::from_secs(1 << tries),
-            )?;
+            let duration = Duration::from_secs(1 << tries);
+            let wait = RequestWait::new("GET releases", &reason, duration);
+            self.client.wait(wait.before_attempt(tries + 1))?;
         }
         Ok(())
     }
@@ -183,7 +184,7 @@ impl StepRunner<'_, '_> {
     fn relist(&mut self) -> Result<(), GithubError> {
         self.listed = listed(self.client, self.desired, &mut self.overlay)?;
         let is_listed = |made: &String| self.listed.iter().any(|release| release.tag_name == *made);
-        self.open
+        self.unknown_steps
             .retain(|step| matches!(step, PublishStep::Create { tag } if !is_listed(tag)));
         Ok(())
     }
@@ -215,9 +216,9 @@ fn listed(
             release.assets = match client.assets(release.id) {
                 Ok(assets) => assets,
                 Err(error @ GithubError::Status { status: 404, .. })
-                    if is_gone(client, release.id, &error)? =>
+                    if confirm_deletion(client, release.id, &error)? =>
                 {
-                    overlay.release_is_gone(release.id);
+                    overlay.record_release_deleted(release.id);
                     continue 'again;
                 }
                 Err(error) => return Err(error),
@@ -227,20 +228,25 @@ fn listed(
     }
 }
 
-/// Returns whether a release that a response reported missing is deleted: it cannot be found by its
-/// ID, and after a while it is not listed either. A single response may be wrong, and a second
-/// draft in addition to an existing one is worse than waiting.
-fn is_gone(client: &ReleaseClient, release: u64, error: &GithubError) -> Result<bool, GithubError> {
+/// Waits, and returns whether a release that a response reported missing is deleted: it cannot be
+/// found by its ID, and after a while it is not listed either. A single response may be wrong, and
+/// a second draft in addition to an existing one is worse than waiting.
+fn confirm_deletion(
+    client: &ReleaseClient,
+    release: u64,
+    error: &GithubError,
+) -> Result<bool, GithubError> {
     let call = format!("GET releases/{release}");
+    let reason = format!("it may have been deleted: {error}");
     for wait_s in [6, 12, 24] {
         if client.release(release)?.is_some() {
             return Ok(false);
         }
-        let why = GithubError::UnknownOutcome {
-            call: call.clone(),
-            reason: format!("it may have been deleted: {error}"),
-        };
-        client.wait(&why, Duration::from_secs(wait_s))?;
+        client.wait(RequestWait::new(
+            &call,
+            &reason,
+            Duration::from_secs(wait_s),
+        ))?;
         if client
             .releases(|_| false)?
             .iter()
@@ -479,6 +485,7 @@ mod tests {
             message: "Not Found".to_owned(),
             codes: Vec::new(),
             fields: Vec::new(),
+            request_id: None,
         };
         assert_eq!(observed, Err(error));
         assert_eq!(requests, [RELEASES, ASSETS, RELEASE]);

@@ -74,7 +74,7 @@ fn publish(fault: UploadFault) -> (PublishRun, Vec<String>, usize) {
         generated: false,
     });
     let mut callbacks = PublishCallbacks {
-        open: &|_| Ok(UploadSource::Text("abc".into())),
+        open_file: &|_| Ok(UploadSource::Text("abc".into())),
         on_step: &mut |_| {},
         on_sent: Arc::new(|_, _| {}),
         at_once: 1,
@@ -101,7 +101,7 @@ const WHOLE_RUN: [&str; 3] = [
 fn a_release_is_created_filled_and_published() {
     let (run, lines, _) = publish(UploadFault::None);
     assert_eq!(run.end, PublishResult::Done(vec![1]));
-    assert_eq!((run.steps, run.open.len()), (3, 0));
+    assert_eq!((run.steps, run.unknown_steps.len()), (3, 0));
     assert_eq!(lines, WHOLE_RUN);
 }
 
@@ -109,7 +109,7 @@ fn a_release_is_created_filled_and_published() {
 fn an_upload_without_a_response_is_listed_and_not_repeated() {
     let (run, lines, uploads) = publish(UploadFault::FirstResponseLost);
     assert_eq!(run.end, PublishResult::Done(vec![1]));
-    assert_eq!((uploads, run.open.len()), (1, 0));
+    assert_eq!((uploads, run.unknown_steps.len()), (1, 0));
     assert_eq!(lines, WHOLE_RUN);
 }
 
@@ -120,7 +120,7 @@ fn an_upload_whose_name_stays_taken_ends_the_run() {
     assert_eq!(
         run.end,
         PublishResult::Failed(GithubError::UnknownOutcome {
-            call: "a.whl".to_owned(),
+            call: "POST /repos/o/r/releases/1/assets?name=a.whl".to_owned(),
             reason: "the name is taken".to_owned(),
         })
     );

@@ -25,7 +25,7 @@ impl ReleaseClient {
             let release = decision.release;
             on_delete(release);
             if let Err(error) = self.delete_release(release.id) {
-                outcome.unresolved = error.leaves_open().then_some(release.id);
+                outcome.unresolved = error.has_unknown_outcome().then_some(release.id);
                 return (outcome, Err(error));
             }
             outcome.deleted.push(release.id);

@@ -49,7 +49,18 @@ pub(crate) fn client(transport: CannedTransport) -> ReleaseClient {
 
 /// Returns a client of the repository `o/r` with this transport, without a token.
 pub(crate) fn client_over(transport: Arc<dyn Transport>) -> ReleaseClient {
-    let options = CallOptions {
+    client_with(call_options(transport))
+}
+
+/// Returns a client of the repository `o/r` with these options.
+pub(crate) fn client_with(options: CallOptions) -> ReleaseClient {
+    let repo = "o/r".parse().expect("the name is valid");
+    ReleaseClient::new(repo, options).expect("the runtime starts")
+}
+
+/// Returns options with this transport, without a token.
+pub(crate) fn call_options(transport: Arc<dyn Transport>) -> CallOptions {
+    CallOptions {
         api: ApiEndpoint::public(),
         token: None,
         transport,
@@ -61,8 +72,7 @@ pub(crate) fn client_over(transport: Arc<dyn Transport>) -> ReleaseClient {
         },
         time: Duration::from_mins(10),
         stop: Box::new(|| false),
-        on_wait: Box::new(|_, _, _| {}),
-    };
-    let repo = "o/r".parse().expect("the name is valid");
-    ReleaseClient::new(repo, options).expect("the runtime starts")
+        on_wait: Box::new(|_| {}),
+        on_reply: Box::new(|_, _, _| {}),
+    }
 }

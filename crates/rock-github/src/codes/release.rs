@@ -52,7 +52,7 @@ pub const CALL_REFUSED: Code = Code::error(
 pub const NO_ANSWER: Code = Code::error(
     "G107",
     "no-answer",
-    "GitHub could not be reached, did not respond, was rate-limiting requests, or asked to wait longer than publishing may take (`--deadline`). Requests were retried with increasing delays. Completed steps are kept: a draft remains a draft, and the same command continues from there.\n\nIf a certificate is not trusted or a proxy refused the connection, the message names this cause.",
+    "GitHub could not be reached, did not respond, could not process a request, was rate-limiting requests, or asked to wait longer than publishing may take (`--deadline`). Requests were retried with increasing delays. Completed steps are kept: a draft remains a draft, and the same command continues from there.\n\nIf a certificate is not trusted or a proxy refused the connection, the message names this cause.",
 );
 /// A redirect to another host.
 pub const API_LEADS_ELSEWHERE: Code = Code::error(

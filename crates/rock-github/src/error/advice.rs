@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::super::api::ApiError;
 use super::GithubError;
 use crate::codes::release as codes;
-use rock_diagnostic::{Code, Diagnostic, Location};
+use rock_diagnostic::{Code, Diagnostic, Location, Severity};
 use rock_publish::remote::ListingContradiction;
 
 /// A diagnostic code and its help.
@@ -26,6 +26,16 @@ impl From<GithubError> for Diagnostic {
                 .note(format!("response: {answered}"))
                 .note(format!("listing: {listed}"));
         }
+        if let GithubError::Status {
+            request_id: Some(id),
+            ..
+        } = &error
+        {
+            diagnostic = diagnostic.note(format!("request ID: {id}"));
+        }
+        if error.is_stop() {
+            diagnostic = diagnostic.severity(Severity::Note);
+        }
         let diagnostic = match place(&error) {
             Some(place) => diagnostic.at(Location::Url(place.to_owned()), ""),
             None => diagnostic,
@@ -38,18 +48,20 @@ impl From<GithubError> for Diagnostic {
 fn place(error: &GithubError) -> Option<&str> {
     match error {
         GithubError::NoResponse { call, .. }
+        | GithubError::ServerError { call, .. }
         | GithubError::Status { call, .. }
         | GithubError::UnknownOutcome { call, .. }
         | GithubError::Malformed { call, .. }
         | GithubError::Limited { call, .. }
-        | GithubError::Deadline { call, .. } => Some(call),
+        | GithubError::Deadline { call, .. }
+        | GithubError::StoppedDuringWait { call, .. } => Some(call),
         GithubError::File { path: at, .. }
-        | GithubError::StoredUnderOtherName { wanted: at, .. }
+        | GithubError::StoredUnderOtherName { name: at, .. }
         | GithubError::StoredWithOtherContent { name: at, .. }
         | GithubError::Contested { tag: at }
         | GithubError::ReplacedAgain { name: at } => Some(at),
         GithubError::Contradicted(contradiction) => Some(&contradiction.name),
-        GithubError::Api(_) | GithubError::Stopped | GithubError::LeftOpen(_) => None,
+        GithubError::Api(_) | GithubError::Stopped | GithubError::EndedDuringWrite(_) => None,
     }
 }
 
@@ -79,6 +91,11 @@ fn advice(error: &GithubError) -> CodeAndHelp {
         GithubError::NoResponse { .. } => (
             &codes::NO_ANSWER,
             "check the network and the proxy; run the same command again to resume",
+        ),
+        GithubError::ServerError { .. } => (
+            &codes::NO_ANSWER,
+            "GitHub has a problem, see https://www.githubstatus.com; run the same command again \
+             to resume",
         ),
         GithubError::Limited { .. } => (
             &codes::NO_ANSWER,
@@ -127,9 +144,10 @@ fn advice(error: &GithubError) -> CodeAndHelp {
             &codes::REPLACED_AGAIN,
             "let one run publish at a time: run the same command again when no other one publishes",
         ),
-        GithubError::UnknownOutcome { .. } | GithubError::Stopped | GithubError::LeftOpen(_) => {
-            (&codes::NO_ANSWER, AGAIN)
-        }
+        GithubError::UnknownOutcome { .. }
+        | GithubError::Stopped
+        | GithubError::StoppedDuringWait { .. }
+        | GithubError::EndedDuringWrite(_) => (&codes::NO_ANSWER, AGAIN),
     };
     (code, help.into())
 }

@@ -45,7 +45,7 @@ fn split_temporary(name: &str) -> Option<(&str, &str)> {
 
 /// Returns the final name of an asset with a temporary name. Returns `None` if GitHub reports no
 /// digest, or one that does not match the prefix: the asset may not be from this program.
-pub(super) fn place_of(asset: &ListedAsset) -> Option<&str> {
+pub(super) fn final_name(asset: &ListedAsset) -> Option<&str> {
     let (place, hex) = split_temporary(&asset.name)?;
     asset
         .digest
@@ -169,12 +169,12 @@ pub(super) fn diff_assets(
     }
     for asset in &release.assets {
         diff.steps
-            .extend(left_waiting(asset, desired, part, policy, &present));
+            .extend(step_for_leftover(asset, desired, part, policy, &present));
     }
     for asset in release
         .assets
         .iter()
-        .filter(|asset| is_renamed_waiting(asset, part))
+        .filter(|asset| is_temporary_renamed_by_github(asset, part))
     {
         diff.steps.push(delete(asset, DeleteReason::Renamed));
     }
@@ -183,7 +183,7 @@ pub(super) fn diff_assets(
         let is_left = |asset: &&ListedAsset| {
             split_temporary(&asset.name).is_none()
                 && is_renamed(asset, part)
-                && !is_renamed_waiting(asset, part)
+                && !is_temporary_renamed_by_github(asset, part)
         };
         for asset in release.assets.iter().filter(is_left) {
             diff.steps.push(match (asset.state, asset.digest) {
@@ -205,35 +205,48 @@ struct AssetStatus<'o> {
 
 impl AssetStatus<'_> {
     /// Returns the steps for the file, and adds a refusal to `refused` if it may not be replaced.
+    ///
+    /// A temporary asset is a replacement that an earlier run uploaded. One that is incomplete or
+    /// has other content than the file is deleted first, and counts as absent. An asset whose
+    /// digest has to be determined first is downloaded and hashed, and the rest follows in the next
+    /// reconciliation.
+    ///
+    /// | release | temporary | file under its final name | steps |
+    /// | --- | --- | --- | --- |
+    /// | draft or published | absent | absent | upload |
+    /// | draft or published | present | absent | rename the temporary asset |
+    /// | draft or published | absent or present | same | delete the temporary asset, if any |
+    /// | draft | absent or present | different | delete the asset, then upload or rename |
+    /// | published | absent | different | upload under the temporary name |
+    /// | published | present | different | delete the asset, then rename the temporary one |
     fn steps(&self, refused: &mut Vec<ReleaseRefusal>) -> Vec<PublishStep> {
         let mut steps = Vec::new();
-        let waiting_name = temporary(self.file);
-        let mut waiting = self.present.get(waiting_name.as_str()).copied();
-        match waiting.map(|asset| (asset, self.holds(asset))) {
+        let temporary_name = temporary(self.file);
+        let mut replacement = self.present.get(temporary_name.as_str()).copied();
+        match replacement.map(|asset| (asset, self.compare(asset))) {
             Some((asset, AssetMatch::Unknown)) => return vec![hash(asset)],
-            // A temporary asset that is incomplete or does not match its name is useless.
-            Some((asset, AssetMatch::Other)) => {
+            Some((asset, AssetMatch::Different)) => {
                 steps.push(delete(asset, DeleteReason::Unfinished));
-                waiting = None;
+                replacement = None;
             }
-            Some((_, AssetMatch::It)) | None => {}
+            Some((_, AssetMatch::Same)) | None => {}
         }
-        let comes = || {
-            waiting.map_or_else(
+        let upload_or_rename = || {
+            replacement.map_or_else(
                 || self.upload(&self.file.name),
                 |asset| rename(asset, &self.file.name),
             )
         };
         let Some(present) = self.present.get(self.file.name.as_str()).copied() else {
-            steps.push(comes());
+            steps.push(upload_or_rename());
             return steps;
         };
-        match self.holds(present) {
-            AssetMatch::It => {
-                steps.extend(waiting.map(|asset| delete(asset, DeleteReason::PlaceTaken)));
+        match self.compare(present) {
+            AssetMatch::Same => {
+                steps.extend(replacement.map(|asset| delete(asset, DeleteReason::PlaceTaken)));
             }
             AssetMatch::Unknown => steps.push(hash(present)),
-            AssetMatch::Other => {
+            AssetMatch::Different => {
                 let is_unfinished = present.state == AssetState::Starter;
                 if !is_unfinished && !self.may_replace() {
                     refused.push(differs(self.file, present));
@@ -244,15 +257,13 @@ impl AssetStatus<'_> {
                 } else {
                     DeleteReason::DifferentContent
                 };
-                match waiting {
-                    _ if self.release.draft => steps.extend([delete(present, why), comes()]),
+                if !self.release.draft && replacement.is_none() {
                     // A file that looks incomplete may have failed to download only once, so in a
                     // published release it stays until its replacement is uploaded. Readers miss it
                     // for two requests at most.
-                    None => steps.push(self.upload(&waiting_name)),
-                    Some(asset) => {
-                        steps.extend([delete(present, why), rename(asset, &self.file.name)]);
-                    }
+                    steps.push(self.upload(&temporary_name));
+                } else {
+                    steps.extend([delete(present, why), upload_or_rename()]);
                 }
             }
         }
@@ -274,23 +285,24 @@ impl AssetStatus<'_> {
     }
 
     /// Compares the content of an asset with the desired file.
-    fn holds(&self, asset: &ListedAsset) -> AssetMatch {
+    fn compare(&self, asset: &ListedAsset) -> AssetMatch {
         match asset.digest {
             _ if asset.state != AssetState::Uploaded || asset.size != self.file.size_bytes => {
-                AssetMatch::Other
+                AssetMatch::Different
             }
-            Some(digest) if digest == self.file.digest => AssetMatch::It,
-            Some(_) => AssetMatch::Other,
+            Some(digest) if digest == self.file.digest => AssetMatch::Same,
+            Some(_) => AssetMatch::Different,
             None if self.policy.fetch_to_verify => AssetMatch::Unknown,
-            None => AssetMatch::It,
+            None => AssetMatch::Same,
         }
     }
 }
 
+/// The content of an asset, compared with a desired file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AssetMatch {
-    It,
-    Other,
+    Same,
+    Different,
     /// GitHub does not report the digest.
     Unknown,
 }
@@ -327,7 +339,7 @@ fn hash(asset: &ListedAsset) -> PublishStep {
 /// Its name is not that of a wheel, so no index or checksum file lists it. Hashing it would
 /// download a file of others in every run. Only if it may be the last copy of a published file, it
 /// is hashed, and only if the policy allows downloads.
-fn left_waiting(
+fn step_for_leftover(
     asset: &ListedAsset,
     desired: &DesiredRelease,
     part: &ReleasePart<'_>,
@@ -336,11 +348,11 @@ fn left_waiting(
 ) -> Option<PublishStep> {
     let (place, _) = split_temporary(&asset.name)?;
     let is_of = |file: &DesiredFile| is_temporary(&asset.name, file);
-    if part.assets.iter().any(|file| is_of(file)) || is_renamed_waiting(asset, part) {
+    if part.assets.iter().any(|file| is_of(file)) || is_temporary_renamed_by_github(asset, part) {
         return None;
     }
     let is_taken = desired.assets.iter().any(|file| file.name == place);
-    let is_own = place_of(asset).is_some() || desired.assets.iter().any(is_of);
+    let is_own = final_name(asset).is_some() || desired.assets.iter().any(is_of);
     match asset.state {
         // It has no content to compare. One for a desired file is from an earlier run; any other
         // may be an upload of someone else that is in progress.
@@ -361,7 +373,7 @@ fn left_waiting(
 /// Whether an asset has the content of a desired file, as far as GitHub reports it, under a name
 /// that GitHub derived from the temporary name. The name contains the start of the file's digest,
 /// so this program uploaded it.
-fn is_renamed_waiting(asset: &ListedAsset, part: &ReleasePart<'_>) -> bool {
+fn is_temporary_renamed_by_github(asset: &ListedAsset, part: &ReleasePart<'_>) -> bool {
     // Most names are not temporary. The separator has only characters that GitHub keeps.
     if !asset.name.contains(TEMPORARY)
         || part

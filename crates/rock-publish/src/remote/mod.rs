@@ -26,7 +26,7 @@ pub use desired::{
 pub use observed::{ListingContradiction, ObservedOverlay};
 pub use partition::{ReleasePart, partition_assets};
 pub use reconcile::{
-    DeleteReason, PublishStep, Reconciliation, StepKey, locked, reconcile, standing,
+    DeleteReason, PublishStep, Reconciliation, StepKey, immutable_refusal, reconcile, standing,
 };
 pub use refusal::ReleaseRefusal;
 

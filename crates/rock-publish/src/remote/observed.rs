@@ -32,7 +32,7 @@ pub struct ObservedOverlay {
 
 impl ObservedOverlay {
     /// Records a release from a response; its assets are known from other responses.
-    pub fn has_release(&mut self, release: &ListedRelease) {
+    pub fn record_release(&mut self, release: &ListedRelease) {
         self.releases.insert(
             release.id,
             ListedRelease {
@@ -43,7 +43,7 @@ impl ObservedOverlay {
     }
 
     /// Records that a release was deleted or no longer exists.
-    pub fn release_is_gone(&mut self, id: u64) {
+    pub fn record_release_deleted(&mut self, id: u64) {
         self.releases.remove(&id);
         self.gone_releases.insert(id);
     }
@@ -54,24 +54,24 @@ impl ObservedOverlay {
     }
 
     /// Records an asset from a response.
-    pub fn has_asset(&mut self, release: u64, asset: &ListedAsset) {
+    pub fn record_asset(&mut self, release: u64, asset: &ListedAsset) {
         self.assets.insert(asset.id, (release, asset.clone()));
     }
 
     /// Records that an asset was deleted or no longer exists.
-    pub fn asset_is_gone(&mut self, id: u64) {
+    pub fn record_asset_deleted(&mut self, id: u64) {
         self.assets.remove(&id);
         self.gone_assets.insert(id);
     }
 
     /// Records the digest of an asset that was downloaded and hashed.
-    pub fn has_hash(&mut self, asset: u64, digest: Digest) {
+    pub fn record_digest(&mut self, asset: u64, digest: Digest) {
         self.hashes.insert(asset, digest);
     }
 
     /// Records that an asset cannot be downloaded, although it is listed. It counts as an
     /// incomplete upload.
-    pub fn asset_is_lost(&mut self, asset: u64) {
+    pub fn record_asset_unreadable(&mut self, asset: u64) {
         self.lost.insert(asset);
     }
 

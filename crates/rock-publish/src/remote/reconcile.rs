@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::super::{AssetState, ListedAsset, ListedRelease};
-use super::asset_diff::{diff_assets, is_of_desired, place_of, within_room};
+use super::asset_diff::{diff_assets, final_name, is_of_desired, within_room};
 use super::desired::is_marked;
 use super::{
     DesiredRelease, MakeLatest, PublishPolicy, ReleaseDescription, ReleaseRefusal, partition_assets,
@@ -34,6 +34,9 @@ pub enum PublishStep {
     DeleteRelease {
         /// The ID of the draft.
         release: u64,
+        tag: String,
+        /// The number of its assets.
+        assets: usize,
     },
     /// Deletes an asset.
     DeleteAsset {
@@ -113,7 +116,7 @@ impl PublishStep {
     pub fn key(&self) -> StepKey {
         match self {
             Self::Create { tag } => StepKey::Create(tag.clone()),
-            Self::DeleteRelease { release } => StepKey::DeleteRelease(*release),
+            Self::DeleteRelease { release, .. } => StepKey::DeleteRelease(*release),
             Self::DeleteAsset { asset, .. } => StepKey::DeleteAsset(*asset),
             Self::Upload { as_name, .. } => StepKey::Upload(as_name.clone()),
             Self::Rename { asset, .. } => StepKey::Rename(*asset),
@@ -177,7 +180,7 @@ pub fn reconcile(
     let mut refused = Vec::new();
     // Drafts come first, because the other steps need their IDs.
     let mut steps = Vec::new();
-    let chosen = chosen(desired, policy, observed, &mut steps, &mut refused);
+    let chosen = choose_releases(desired, policy, observed, &mut steps, &mut refused);
     let foreign: BTreeSet<&str> = observed
         .iter()
         .filter(|release| !desired.has(release))
@@ -262,9 +265,12 @@ pub fn reconcile(
     }
 }
 
-/// Returns the refusal to write files to a locked release, which no policy permits, if there is
-/// one.
-pub fn locked(desired: &DesiredRelease, observed: &[ListedRelease]) -> Option<ReleaseRefusal> {
+/// Reconciles, and returns the refusal to write files to an immutable release, which no policy
+/// permits, if there is one.
+pub fn immutable_refusal(
+    desired: &DesiredRelease,
+    observed: &[ListedRelease],
+) -> Option<ReleaseRefusal> {
     match reconcile(desired, PublishPolicy::default(), observed) {
         Reconciliation::Refused(refused) => refused.into_iter().find(ReleaseRefusal::is_of_locked),
         Reconciliation::Steps(_) | Reconciliation::Done(_) => None,
@@ -298,9 +304,9 @@ fn not_to_be_written(
     }
 }
 
-/// Selects the release of each desired tag. Adds deletions of duplicates to `steps`, and refusals
-/// to `refused`.
-fn chosen<'r>(
+/// Selects the release of each desired tag, and plans the deletion of its duplicates: adds the
+/// deletions to `steps`, and refusals to `refused`.
+fn choose_releases<'r>(
     desired: &DesiredRelease,
     policy: PublishPolicy,
     observed: &'r [ListedRelease],
@@ -330,6 +336,8 @@ fn chosen<'r>(
         if kept.is_empty() {
             steps.extend(gone.into_iter().map(|release| PublishStep::DeleteRelease {
                 release: release.id,
+                tag: tag.to_owned(),
+                assets: release.assets.len(),
             }));
         } else {
             let others_are_empty = kept.iter().all(|release| is_empty(release));
@@ -384,13 +392,13 @@ pub fn standing<'r>(
         .flat_map(|release| &release.assets)
         .filter(|asset| asset.state == AssetState::Uploaded);
     let (waiting, named): (Vec<&ListedAsset>, Vec<_>) =
-        whole.partition(|asset| place_of(asset).is_some());
+        whole.partition(|asset| final_name(asset).is_some());
     let mut standing: BTreeMap<_, _> = named
         .into_iter()
         .map(|asset| (asset.name.as_str(), asset))
         .collect();
     for asset in waiting {
-        let place = place_of(asset).unwrap_or(&asset.name);
+        let place = final_name(asset).unwrap_or(&asset.name);
         standing.entry(place).or_insert(asset);
     }
     standing

@@ -75,7 +75,7 @@ impl GithubRepositories<'_> {
                 self.opened = Some(opened);
                 Ok(answer)
             }
-            Err(GithubError::Stopped) => Err(opened.exit_of_signal().unwrap_or(Exit::Machine)),
+            Err(error) if error.is_stop() => Err(opened.stopped(error, &mut self.sink)),
             Err(error) => {
                 self.sink.push(opened.unread(error));
                 Err(Exit::Machine)

@@ -74,6 +74,11 @@ fn of_the_drafts_of_runs_the_oldest_stays_whatever_is_in_them() {
     let desired = desired(&["a.whl"]);
     let full = || vec![asset(6, "a.whl", 1)];
     for (first, second) in [(vec![], full()), (full(), vec![]), (vec![], vec![])] {
+        let deletion = PublishStep::DeleteRelease {
+            release: 3,
+            tag: "v1".to_owned(),
+            assets: second.len(),
+        };
         let observed = [
             marked_draft(&desired, 2, first),
             marked_draft(&desired, 3, second),
@@ -81,6 +86,6 @@ fn of_the_drafts_of_runs_the_oldest_stays_whatever_is_in_them() {
         let Reconciliation::Steps(steps) = reconcile(&desired, NOTHING, &observed) else {
             panic!("nothing to do")
         };
-        assert_eq!(steps[0], PublishStep::DeleteRelease { release: 3 });
+        assert_eq!(steps[0], deletion);
     }
 }

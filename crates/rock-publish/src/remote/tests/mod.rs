@@ -131,7 +131,7 @@ impl Releases {
                 target_commitish: desired.target.clone(),
                 ..ListedRelease::default()
             }),
-            PublishStep::DeleteRelease { release } => {
+            PublishStep::DeleteRelease { release, .. } => {
                 self.releases.retain(|found| found.id != *release);
             }
             PublishStep::DeleteAsset { asset, .. } => {
@@ -233,7 +233,7 @@ fn describe(release: &mut ListedRelease, changes: &ReleaseDescription) {
 fn word(step: &PublishStep) -> String {
     match step {
         PublishStep::Create { tag } => format!("create {tag}"),
-        PublishStep::DeleteRelease { release } => format!("delete release {release}"),
+        PublishStep::DeleteRelease { release, .. } => format!("delete release {release}"),
         PublishStep::DeleteAsset { name, .. } => format!("delete {name}"),
         PublishStep::Upload { as_name, .. } => format!("upload {as_name}"),
         PublishStep::Rename { from, to, .. } => format!("rename {from} {to}"),

@@ -6,7 +6,7 @@ use super::*;
 #[test]
 fn a_listing_that_contradicts_an_answer_is_found() {
     let mut overlay = ObservedOverlay::default();
-    overlay.has_asset(1, &asset(5, "a.whl", 1));
+    overlay.record_asset(1, &asset(5, "a.whl", 1));
     let contradiction =
         |listed: ListedAsset| overlay.contradiction(&release(1, true, vec![listed]));
     for listed in [
@@ -48,7 +48,7 @@ fn a_listing_that_contradicts_an_answer_is_found() {
 #[test]
 fn a_digest_that_comes_late_is_believed() {
     let mut overlay = ObservedOverlay::default();
-    overlay.has_asset(
+    overlay.record_asset(
         1,
         &ListedAsset {
             digest: None,
@@ -62,9 +62,9 @@ fn a_digest_that_comes_late_is_believed() {
 #[test]
 fn a_listing_that_lags_behind_is_known_better() {
     let mut overlay = ObservedOverlay::default();
-    overlay.has_release(&release(1, true, vec![]));
-    overlay.has_asset(1, &asset(5, "a.whl", 1));
-    overlay.asset_is_gone(6);
+    overlay.record_release(&release(1, true, vec![]));
+    overlay.record_asset(1, &asset(5, "a.whl", 1));
+    overlay.record_asset_deleted(6);
     let listed = release(1, true, vec![asset(6, "old.whl", 1)]);
     assert_eq!(overlay.missing_in(&listed), [5]);
     let observed = overlay.over(&[listed]);

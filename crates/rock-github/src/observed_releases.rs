@@ -1,4 +1,4 @@
-//! The existing releases of a tag, from GitHub or from a saved listing.
+//! The observed releases of a tag, from GitHub or from a saved listing.
 
 use std::collections::BTreeSet;
 
@@ -12,16 +12,16 @@ use rock_publish::{
 use crate::codes::release as codes;
 use crate::{GithubError, ReleaseClient, observe_releases};
 
-/// The existing releases of the tags of a desired release.
+/// The observed state: the existing releases of the tags of a desired release.
 #[derive(Debug)]
-pub struct RemoteState {
+pub struct ObservedReleases {
     /// The releases and their assets.
     pub releases: Vec<ListedRelease>,
     /// The manifest, if the release has files that this run does not publish.
     pub manifest: Option<ReleaseManifest>,
 }
 
-impl RemoteState {
+impl ObservedReleases {
     /// Creates the state of a saved listing, which does not contain the manifest.
     pub fn from_listing(listing: ReleaseListing) -> Self {
         Self {

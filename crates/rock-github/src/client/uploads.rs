@@ -24,7 +24,7 @@ pub struct PendingUpload<'u> {
     /// The name of the asset.
     pub name: String,
     /// Opens the file when its upload starts.
-    pub open: Box<dyn Fn() -> io::Result<UploadSource> + 'u>,
+    pub open_file: Box<dyn Fn() -> io::Result<UploadSource> + 'u>,
     /// Its size in bytes.
     pub size_bytes: u64,
     /// Its digest.
@@ -49,7 +49,7 @@ impl ReleaseClient {
                 let Some(upload) = uploads.get(at) else {
                     return;
                 };
-                let Some(result) = send(&self.executor, upload, &is_over).await else {
+                let Some(result) = upload_file(&self.executor, upload, &is_over).await else {
                     return;
                 };
                 let result = result.map_err(|error| error.without(self.executor.token.as_ref()));
@@ -68,7 +68,7 @@ impl ReleaseClient {
 
 /// Uploads one file and parses the response. After a rate limit, it waits and starts over. `None`
 /// if the run ended before the upload could start.
-async fn send(
+async fn upload_file(
     executor: &Executor,
     upload: &PendingUpload<'_>,
     is_over: &Cell<bool>,
@@ -85,7 +85,7 @@ async fn send(
         if is_over.get() {
             return None;
         }
-        match try_to_send(executor, upload, &uri, &call, tries).await {
+        match attempt_upload(executor, upload, &uri, &call, tries).await {
             Ok(None) => {}
             Ok(Some(asset)) => return Some(Ok(asset)),
             Err(error) => return Some(Err(error)),
@@ -95,7 +95,7 @@ async fn send(
 }
 
 /// Makes one attempt; `None` if a rate limit rejected it.
-async fn try_to_send(
+async fn attempt_upload(
     executor: &Executor,
     upload: &PendingUpload<'_>,
     uri: &Uri,
@@ -106,7 +106,7 @@ async fn try_to_send(
         path: upload.name.clone(),
         reason: error.to_string(),
     };
-    let source = (upload.open)().map_err(unreadable)?;
+    let source = (upload.open_file)().map_err(unreadable)?;
     let on_sent = Arc::clone(&upload.on_sent);
     let fault = Arc::new(OnceLock::new());
     let content = body(
@@ -131,7 +131,7 @@ async fn try_to_send(
             call: call.to_owned(),
             reason: error.to_string(),
         })?;
-    let sent = executor.send(request, tries).await;
+    let sent = executor.send_once(request, call, tries).await;
     // A file that could not be read was not uploaded, whatever happened to the request.
     if let (Err(GithubError::UnknownOutcome { .. }), Some(reason)) = (&sent, fault.get()) {
         return Err(GithubError::File {

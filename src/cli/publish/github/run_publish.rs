@@ -4,20 +4,21 @@ use std::sync::Arc;
 
 use crate::cli::publish::outcome::describe_step;
 use crate::cli::publish::{Args, Shell};
-use crate::cli::reporters::UploadReporter;
+use crate::cli::reporters::{MovingLine, UploadReporter};
 use crate::codes::release as codes;
 use crate::github::{PublishCallbacks, PublishRun, ReleaseClient, UploadContents, apply};
 use crate::publish::ListedRelease;
 use crate::publish::remote::{DeleteReason, DesiredRelease, PublishPolicy, PublishStep};
 
-/// Uploads the missing files and shows the progress.
-pub(super) fn send(
+/// Uploads the missing files and shows the progress. `line` is the moving line of the terminal.
+pub(super) fn run_publish(
     args: &Args,
     client: &ReleaseClient,
     desired: &DesiredRelease,
     releases: Vec<ListedRelease>,
     contents: UploadContents<'_>,
     shell: &Shell,
+    line: &MovingLine,
 ) -> PublishRun {
     let options = &args.github;
     let policy = PublishPolicy {
@@ -26,10 +27,10 @@ pub(super) fn send(
         clean_duplicates: options.clean_duplicates,
         fetch_to_verify: options.verify == "full",
     };
-    let reporter = Arc::new(UploadReporter::new(desired, &releases, shell));
+    let reporter = Arc::new(UploadReporter::new(desired, &releases, shell, line));
     let sent = Arc::clone(&reporter);
     let mut callbacks = PublishCallbacks {
-        open: &|name| contents.open(name),
+        open_file: &|name| contents.open(name),
         on_step: &mut |step| {
             match step {
                 // A published wheel is deleted here.
@@ -38,9 +39,11 @@ pub(super) fn send(
                     why: DeleteReason::DifferentContent,
                     ..
                 } => {
-                    shell.tell(&format!(
-                        "replacing {name}: the release has a file with different content"
-                    ));
+                    line.write_above(|| {
+                        shell.tell(&format!(
+                            "replacing {name}: the release has a file with different content"
+                        ));
+                    });
                 }
                 step => shell.detail(&describe_step(step)),
             }
