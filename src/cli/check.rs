@@ -122,7 +122,7 @@ fn check(args: &Args, shell: &Shell) -> Result<(usize, Sink), Exit> {
                 found
                     .finish()
                     .into_iter()
-                    .map(|fault| placed(fault, &group.config.places)),
+                    .map(|fault| placed(fault, &group.config.locations)),
             );
         }
     }
@@ -131,7 +131,7 @@ fn check(args: &Args, shell: &Shell) -> Result<(usize, Sink), Exit> {
 
 /// Locates a problem that a recipe reported without a location: at the first variable, field or
 /// axis of the matrix file that its text mentions in backticks.
-fn placed(fault: Diagnostic, places: &KeyLocations) -> Diagnostic {
+fn placed(fault: Diagnostic, locations: &KeyLocations) -> Diagnostic {
     if !fault.labels.is_empty() {
         return fault;
     }
@@ -152,12 +152,12 @@ fn placed(fault: Diagnostic, places: &KeyLocations) -> Diagnostic {
             format!("axes.{word}"),
         ]
     });
-    let place = paths
-        .filter(|path| places.span(path).is_some())
-        .map(|path| places.of(&path))
+    let location = paths
+        .filter(|path| locations.span(path).is_some())
+        .map(|path| locations.of(&path))
         .next();
     fault.at(
-        place.unwrap_or_else(|| Location::File(Arc::clone(&places.source().path))),
+        location.unwrap_or_else(|| Location::File(Arc::clone(&locations.source().path))),
         "",
     )
 }
@@ -169,11 +169,11 @@ fn no_jobs(group: &PlanGroup) -> Diagnostic {
         &codes::EMPTY_PLAN,
         "every combination in this file is excluded, so it has no jobs",
     )
-    .at(config.places.of("axes"), "");
+    .at(config.locations.of("axes"), "");
     for reason in first_reasons(std::slice::from_ref(group)) {
         diagnostic = diagnostic.note(reason);
     }
-    let file = shell_quoted(config.places.source().path.as_ref());
+    let file = shell_quoted(config.locations.source().path.as_ref());
     diagnostic.help(format!(
         "see every reason with `rock-matrix plan --explain {file}`"
     ))

@@ -1,14 +1,122 @@
-//! Expansion prunes, and still gives what enumerating every cell would give.
+//! An expansion skips prefixes that a rule excludes, and still has the legs and exclusions of an
+//! enumeration of all cells.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use rock_matrix::compat::{Compat, ImportQuery, Support};
-use rock_matrix::config::{self, Lookups, MatrixConfig, RecipeProfile, recipe};
+use rock_matrix::config::{
+    self, Lookups, MatrixConfig, PythonFrom, RecipeProfile, RocmPolicy, Strictness, TorchFrom,
+    recipe,
+};
 use rock_matrix::diagnostic::{Sink, SourceText};
-use rock_matrix::matrix::{AxisSpace, CellSelection, expand};
+use rock_matrix::matrix::{AxisSpace, CellSelection, ExclusionRow, expand, table_command};
 use rock_matrix::names::{PackageVersion, PythonVersion, RocmVersion, Version};
 use rock_matrix::plan::{self, PlanInputs};
+
+/// Axis names and values of a cell, or of a part of one.
+type Cell = Vec<(&'static str, &'static str)>;
+
+/// Axes with their values, in the order of the file.
+type Axes = Vec<(&'static str, Vec<&'static str>)>;
+
+/// A matrix file of flash-attn.
+#[derive(Debug, Clone, Default)]
+struct Matrix {
+    /// Keys of the file with their values, except those below.
+    settings: Vec<(&'static str, &'static str)>,
+    axes: Axes,
+    exclude: Vec<Cell>,
+    /// Cells that name every axis.
+    rows: Vec<Cell>,
+    /// Entries that name every axis.
+    include: Vec<Cell>,
+}
+
+impl Matrix {
+    /// Creates a file that permits unknown combinations and free-threaded Pythons.
+    fn lenient(axes: Axes) -> Self {
+        Self {
+            settings: vec![("unknown", "lenient"), ("free-threaded", "true")],
+            axes,
+            ..Self::default()
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut text = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\n".to_owned();
+        for (key, value) in &self.settings {
+            text.push_str(&format!("{key}: {value}\n"));
+        }
+        text.push_str("axes:\n");
+        for (name, values) in &self.axes {
+            let values: Vec<String> = values.iter().map(|value| format!("\"{value}\"")).collect();
+            text.push_str(&format!("  {name}: [{}]\n", values.join(", ")));
+        }
+        let lists = [
+            ("exclude", "", &self.exclude),
+            ("rows", "", &self.rows),
+            ("include", "axes: ", &self.include),
+        ];
+        for (key, prefix, cells) in lists {
+            if !cells.is_empty() {
+                text.push_str(&format!("{key}:\n"));
+            }
+            for cell in cells {
+                let values: Vec<String> = cell
+                    .iter()
+                    .map(|(axis, value)| format!("{axis}: \"{value}\""))
+                    .collect();
+                text.push_str(&format!("  - {prefix}{{{}}}\n", values.join(", ")));
+            }
+        }
+        text
+    }
+
+    /// Returns the cells of the product and of explicit cells, in the order of the values.
+    fn cells(&self) -> Vec<Cell> {
+        let mut axes = self.axes.clone();
+        for (name, value) in self.rows.iter().chain(&self.include).flatten() {
+            let axis = axes.iter_mut().find(|(axis, _)| axis == name);
+            let (_, values) = axis.unwrap();
+            if !values.contains(value) {
+                values.push(*value);
+            }
+        }
+        let is_cell = |cell: &Cell| {
+            self.is_in_product(cell) || self.rows.contains(cell) || self.include.contains(cell)
+        };
+        all_cells(&axes).into_iter().filter(is_cell).collect()
+    }
+
+    fn is_in_product(&self, cell: &Cell) -> bool {
+        let mut values = cell.iter().zip(&self.axes);
+        values.all(|((_, value), (_, values))| values.contains(value))
+    }
+}
+
+/// Returns the product of the axes.
+fn all_cells(axes: &Axes) -> Vec<Cell> {
+    let mut cells: Vec<Cell> = vec![Vec::new()];
+    for (name, values) in axes {
+        let with_each = |cell: Cell| -> Vec<Cell> {
+            let with = |value: &&'static str| [cell.as_slice(), &[(*name, *value)]].concat();
+            values.iter().map(with).collect()
+        };
+        cells = cells.into_iter().flat_map(with_each).collect();
+    }
+    cells
+}
+
+fn value(cell: &Cell, axis: &str) -> &'static str {
+    let named = cell.iter().find(|(name, _)| *name == axis);
+    named.map(|(_, value)| *value).unwrap()
+}
+
+/// Whether a cell has all of these values of axes.
+fn has_values<'t>(cell: &Cell, mut values: impl Iterator<Item = (&'t str, &'t str)>) -> bool {
+    values.all(|(axis, text)| value(cell, axis) == text)
+}
 
 fn read(text: &str) -> (MatrixConfig, RecipeProfile) {
     let mut sink = Sink::new();
@@ -22,172 +130,370 @@ fn read(text: &str) -> (MatrixConfig, RecipeProfile) {
     )
 }
 
-fn matrix(axes: &[(&str, Vec<&str>)], exclude: &[Vec<(&str, &str)>]) -> String {
-    let mut text =
-        "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\nunknown: lenient\nfree-threaded: true\naxes:\n"
-            .to_owned();
-    for (name, values) in axes {
-        text.push_str(&format!(
-            "  {name}: [{}]\n",
-            values
-                .iter()
-                .map(|v| format!("\"{v}\""))
-                .collect::<Vec<_>>()
-                .join(", ")
-        ));
-    }
-    if !exclude.is_empty() {
-        text.push_str("exclude:\n");
-    }
-    for keys in exclude {
-        text.push_str(&format!(
-            "  - {{{}}}\n",
-            keys.iter()
-                .map(|(k, v)| format!("{k}: \"{v}\""))
-                .collect::<Vec<_>>()
-                .join(", ")
-        ));
-    }
-    text
+/// A rule that excludes a cell: the depth at which its axes are bound, its number, and its code.
+/// The smallest one has precedence.
+type Violation = (usize, usize, &'static str);
+
+/// The order in which axes are bound.
+const DEPTHS: [&str; 5] = ["torch", "rocm", "flash-attn", "backend", "python"];
+const BACKEND_DEPTH: usize = 3;
+const PYTHON_DEPTH: usize = 4;
+
+/// The code of an entry of `exclude`.
+const BY_USER: &str = "P008";
+/// The code of an unknown combination.
+const UNKNOWN: &str = "P009";
+
+/// Evaluates all rules for one cell at a time.
+struct Oracle<'a> {
+    matrix: &'a Matrix,
+    config: &'a MatrixConfig,
+    compat: &'a Compat,
+    /// The ROCm version that the policy keeps for each torch and, where images determine it,
+    /// Python.
+    kept: BTreeMap<(&'static str, Option<&'static str>), &'static str>,
 }
 
-/// Returns the axes of flash-attn with these values.
-fn flash_attn_axes(
-    package: Vec<&'static str>,
-    python: Vec<&'static str>,
-    torch: Vec<&'static str>,
-    rocm: Vec<&'static str>,
-    backend: Vec<&'static str>,
-) -> [(&'static str, Vec<&'static str>); 5] {
-    [
-        ("flash-attn", package),
-        ("python", python),
-        ("torch", torch),
-        ("rocm", rocm),
-        ("backend", backend),
-    ]
-}
-
-/// Returns rules that exclude one or two values of the axes. Each of `picks` has the positions of
-/// two axes, then those of their values.
-fn exclude_rules<'a>(
-    axes: &[(&'a str, Vec<&'a str>)],
-    picks: &[(usize, usize, usize, usize)],
-) -> Vec<Vec<(&'a str, &'a str)>> {
-    let pick = |axis: usize, value: usize| {
-        let (name, values) = &axes[axis];
-        (*name, values[value % values.len()])
-    };
-    picks
-        .iter()
-        .map(|&(first, second, value, other)| {
-            if first == second {
-                vec![pick(first, value)]
-            } else {
-                vec![pick(first, value), pick(second, other)]
+impl<'a> Oracle<'a> {
+    fn new(
+        matrix: &'a Matrix,
+        config: &'a MatrixConfig,
+        compat: &'a Compat,
+        cells: &[Cell],
+    ) -> Self {
+        let mut oracle = Self {
+            matrix,
+            config,
+            compat,
+            kept: BTreeMap::new(),
+        };
+        if config.rocm_policy == RocmPolicy::All {
+            return oracle;
+        }
+        let mut candidates: BTreeMap<_, BTreeSet<(RocmVersion, &str)>> = BTreeMap::new();
+        for cell in cells {
+            let is_legal = !is_unsupported(&oracle.torch_rocm_support(cell));
+            if is_legal && !oracle.is_excluded_pair(cell) {
+                let rocm = value(cell, "rocm");
+                let of_torch = candidates.entry(oracle.policy_key(cell)).or_default();
+                of_torch.insert((rocm.parse().unwrap(), rocm));
             }
-        })
-        .collect()
-}
-
-/// Returns all cells of a matrix with these axes.
-fn product<'a>(axes: &[(&'a str, Vec<&'a str>)]) -> Vec<Vec<(&'a str, &'a str)>> {
-    let mut cells: Vec<Vec<(&str, &str)>> = vec![Vec::new()];
-    for (name, values) in axes {
-        cells = cells
-            .iter()
-            .flat_map(|cell| {
-                values
-                    .iter()
-                    .map(move |value| [cell.as_slice(), &[(*name, *value)]].concat())
-            })
-            .collect();
+        }
+        for (key, versions) in candidates {
+            let kept = match config.rocm_policy {
+                RocmPolicy::Oldest => versions.first(),
+                _ => versions.last(),
+            };
+            oracle.kept.insert(key, kept.unwrap().1);
+        }
+        oracle
     }
-    cells
-}
 
-/// Whether a cell is legal, asked of the facts one question at a time.
-fn legal(compat: &Compat, cell: &[(&str, &str)], exclude: &[Vec<(&str, &str)>]) -> bool {
-    let get = |axis: &str| {
-        cell.iter()
-            .find(|(name, _)| *name == axis)
-            .map(|(_, value)| *value)
-    };
-    let no = |verdict: Support| matches!(verdict, Support::Unsupported(_));
-    let package: PackageVersion = get("flash-attn").unwrap().parse().unwrap();
-    let python: PythonVersion = get("python").unwrap().parse().unwrap();
-    let torch: Version = get("torch").unwrap().parse().unwrap();
-    let rocm: RocmVersion = get("rocm").unwrap().parse().unwrap();
-    let excluded = exclude
-        .iter()
-        .any(|keys| !keys.is_empty() && keys.iter().all(|(axis, value)| get(axis) == Some(value)));
-    !no(compat.torch_rocm_support(&torch, &rocm))
-        && !no(compat.torch_python_support(&torch, python))
-        && !no(compat.package_backend_support("flash-attn", &package, get("backend").unwrap()))
-        && !no(compat.package_python_support("flash-attn", &package, python))
-        && !no(compat.import_support(ImportQuery {
+    fn reads_python_of_image(&self) -> bool {
+        self.is_from_image() && self.config.python_from == PythonFrom::Image
+    }
+
+    fn is_from_image(&self) -> bool {
+        self.config.torch_from == TorchFrom::Image
+    }
+
+    fn policy_key(&self, cell: &Cell) -> (&'static str, Option<&'static str>) {
+        let python = self.reads_python_of_image().then(|| value(cell, "python"));
+        (value(cell, "torch"), python)
+    }
+
+    /// Whether an entry of `exclude` that names only torch, ROCm or both matches the cell.
+    fn is_excluded_pair(&self, cell: &Cell) -> bool {
+        let is_pair = |exclude: &&Cell| {
+            let mut axes = exclude.iter().map(|(axis, _)| *axis);
+            axes.all(|axis| ["torch", "rocm"].contains(&axis))
+        };
+        let mut pairs = self.matrix.exclude.iter().filter(is_pair);
+        pairs.any(|exclude| has_values(cell, exclude.iter().copied()))
+    }
+
+    fn torch_rocm_support(&self, cell: &Cell) -> Support {
+        let torch: Version = value(cell, "torch").parse().unwrap();
+        let rocm: RocmVersion = value(cell, "rocm").parse().unwrap();
+        if !self.is_from_image() {
+            return self.compat.torch_rocm_support(&torch, &rocm);
+        }
+        let python = self.reads_python_of_image().then(|| python(cell));
+        let repository = &self.config.image.repository;
+        self.compat
+            .torch_image_support(repository, &torch, &rocm, python)
+    }
+
+    /// Returns whether torch exists for the Python; `None` if images have their own.
+    fn torch_python_support(&self, cell: &Cell) -> Option<Support> {
+        let torch: Version = value(cell, "torch").parse().unwrap();
+        let support = || self.compat.torch_python_support(&torch, python(cell));
+        (!self.is_from_image()).then(support)
+    }
+
+    /// Returns all rules that exclude a cell.
+    fn violated(&self, cell: &Cell) -> BTreeSet<Violation> {
+        let package: PackageVersion = value(cell, "flash-attn").parse().unwrap();
+        let torch: Version = value(cell, "torch").parse().unwrap();
+        let (python, backend) = (python(cell), value(cell, "backend"));
+        let (torch_code, torch_depth) = match (self.is_from_image(), self.reads_python_of_image()) {
+            (false, _) => ("P001", 1),
+            (true, false) => ("P003", 1),
+            (true, true) => ("P003", PYTHON_DEPTH),
+        };
+        let kept = self.kept.get(&self.policy_key(cell));
+        let compat = self.compat;
+        let import = compat.import_support(ImportQuery {
             package: "flash-attn",
             version: &package,
-            backend: get("backend").unwrap(),
+            backend,
             torch: &torch,
-        }))
-        && !excluded
+        });
+        let rules = [
+            (
+                torch_depth,
+                torch_code,
+                is_unsupported(&self.torch_rocm_support(cell)),
+            ),
+            (
+                torch_depth,
+                "P007",
+                kept.is_some_and(|kept| *kept != value(cell, "rocm")),
+            ),
+            (
+                PYTHON_DEPTH,
+                "P002",
+                self.torch_python_support(cell)
+                    .is_some_and(|support| is_unsupported(&support)),
+            ),
+            (
+                PYTHON_DEPTH,
+                "P006",
+                python.is_free_threaded() && !self.config.free_threaded,
+            ),
+            (
+                BACKEND_DEPTH,
+                "P004",
+                is_unsupported(&compat.package_backend_support("flash-attn", &package, backend)),
+            ),
+            (
+                BACKEND_DEPTH,
+                "P078",
+                !self.is_from_image() && is_unsupported(&import),
+            ),
+            (
+                PYTHON_DEPTH,
+                "P005",
+                is_unsupported(&compat.package_python_support("flash-attn", &package, python)),
+            ),
+        ];
+        let mut violated = BTreeSet::new();
+        for (number, (depth, code, is_violated)) in rules.into_iter().enumerate() {
+            if is_violated {
+                violated.insert((depth, number, code));
+            }
+        }
+        for exclude in &self.matrix.exclude {
+            if has_values(cell, exclude.iter().copied()) {
+                let depths = exclude.iter().map(|(axis, _)| depth(axis));
+                violated.insert((depths.max().unwrap(), rules.len(), BY_USER));
+            }
+        }
+        violated
+    }
+
+    /// Whether the compatibility data does not cover the torch of a cell with its ROCm or Python.
+    fn is_unknown(&self, cell: &Cell) -> bool {
+        let supports = [
+            Some(self.torch_rocm_support(cell)),
+            self.torch_python_support(cell),
+        ];
+        let mut supports = supports.iter().flatten();
+        supports.any(|support| matches!(support, Support::Unknown(_)))
+    }
+
+    /// Returns the code of the rule that a cell is excluded for, or `None` if it is a leg. An
+    /// `include` entry restores a cell of the product that only `exclude` excludes, and its own
+    /// cell outside the product ignores `exclude`.
+    fn reason(&self, cell: &Cell) -> Option<&'static str> {
+        let mut violated = self.violated(cell);
+        let is_only_by_user = violated.iter().all(|(.., code)| *code == BY_USER);
+        if self.matrix.include.contains(cell)
+            && (is_only_by_user || !self.matrix.is_in_product(cell))
+        {
+            violated.retain(|(.., code)| *code != BY_USER);
+        }
+        let is_failed = self.config.unknown == Strictness::Strict && self.is_unknown(cell);
+        let first = violated.first().map(|(.., code)| *code);
+        first.or_else(|| is_failed.then_some(UNKNOWN))
+    }
 }
 
-/// Whether the facts do not know the torch of a cell with its ROCm or Python.
-fn unknown(compat: &Compat, cell: &[(&str, &str)]) -> bool {
-    let get = |axis: &str| cell.iter().find(|(name, _)| *name == axis).unwrap().1;
-    let (torch, rocm, python): (Version, RocmVersion, PythonVersion) = (
-        get("torch").parse().unwrap(),
-        get("rocm").parse().unwrap(),
-        get("python").parse().unwrap(),
-    );
-    [
-        compat.torch_rocm_support(&torch, &rocm),
-        compat.torch_python_support(&torch, python),
-    ]
-    .iter()
-    .any(|support| matches!(support, Support::Unknown(_)))
+fn python(cell: &Cell) -> PythonVersion {
+    value(cell, "python").parse().unwrap()
+}
+
+fn depth(axis: &str) -> usize {
+    DEPTHS.iter().position(|name| *name == axis).unwrap()
+}
+
+fn is_unsupported(support: &Support) -> bool {
+    matches!(support, Support::Unsupported(_))
+}
+
+/// Compares an expansion with an enumeration of all cells.
+fn check(matrix: &Matrix) -> Result<(), TestCaseError> {
+    let (config, profile) = read(&matrix.text());
+    let compat = Compat::embedded();
+    let mut sink = Sink::new();
+    let all = CellSelection::default();
+    let expansion = expand(&config, &profile, &compat, &all, &mut sink).unwrap();
+
+    let cells = matrix.cells();
+    let oracle = Oracle::new(matrix, &config, &compat, &cells);
+    let reasons: Vec<Option<&str>> = cells.iter().map(|cell| oracle.reason(cell)).collect();
+    let legs: Vec<Cell> = cells
+        .iter()
+        .zip(&reasons)
+        .filter(|(_, reason)| reason.is_none())
+        .map(|(cell, _)| cell.clone())
+        .collect();
+    let found: Vec<Vec<(String, String)>> = expansion
+        .legs
+        .iter()
+        .map(|&leg| expansion.space.texts(leg).into_iter().collect())
+        .collect();
+    let found: Vec<Vec<(&str, &str)>> = found
+        .iter()
+        .map(|cell| {
+            cell.iter()
+                .map(|(axis, text)| (axis.as_str(), text.as_str()))
+                .collect()
+        })
+        .collect();
+    prop_assert_eq!(&found, &legs, "the legs are in the order of the file");
+    prop_assert_eq!(expansion.cell_count, cells.len() as u64);
+
+    let mut expected: BTreeMap<&str, u64> = BTreeMap::new();
+    for code in reasons.iter().flatten() {
+        *expected.entry(*code).or_default() += 1;
+    }
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    for row in &expansion.excluded {
+        *counts.entry(row.code.id).or_default() += row.count;
+        let has_command = table_command(row.code).is_some();
+        prop_assert!(row.source.is_empty() || has_command, "{:?}", row);
+    }
+    prop_assert_eq!(counts, expected, "each cell counts for one rule");
+
+    let has_row_values = |cell: &Cell, row: &ExclusionRow| {
+        let mut values = row.axes.iter();
+        values.all(|(axis, text)| value(cell, axis) == text.as_str())
+    };
+    for (cell, reason) in cells.iter().zip(&reasons) {
+        let violated = oracle.violated(cell);
+        let mut has_reason = false;
+        for row in &expansion.excluded {
+            if has_row_values(cell, row) {
+                let is_violated = violated.iter().any(|(.., code)| *code == row.code.id)
+                    || (row.code.id == UNKNOWN && oracle.is_unknown(cell));
+                prop_assert!(is_violated, "{:?} does not violate {:?}", cell, row);
+                has_reason |= Some(row.code.id) == *reason;
+            }
+        }
+        prop_assert!(has_reason || reason.is_none(), "{:?} has no row", cell);
+    }
+
+    let mut with_reasons = cells.iter().zip(&reasons);
+    let is_unknown_reported = with_reasons
+        .any(|(cell, reason)| reason.is_none_or(|code| code == UNKNOWN) && oracle.is_unknown(cell));
+    let reported = sink.finish();
+    let is_reported = reported.iter().any(|found| found.code.id == UNKNOWN);
+    prop_assert_eq!(is_reported, is_unknown_reported);
+    Ok(())
 }
 
 fn some_of(values: &'static [&'static str]) -> impl Strategy<Value = Vec<&'static str>> {
     proptest::sample::subsequence(values, 1..=values.len().min(4)).prop_shuffle()
 }
 
+fn one_of(values: &'static [&'static str]) -> impl Strategy<Value = &'static str> {
+    proptest::sample::select(values)
+}
+
+/// Two axes and a value of each, by numbers; an exclude names one axis if both are the same.
+type ExcludeNumbers = (usize, usize, usize, usize);
+
+fn exclude_numbers() -> impl Strategy<Value = Vec<ExcludeNumbers>> {
+    proptest::collection::vec((0_usize..5, 0_usize..5, 0_usize..4, 0_usize..4), 0..4)
+}
+
+/// Returns the excludes with these numbers.
+fn excludes(axes: &Axes, numbers: &[ExcludeNumbers]) -> Vec<Cell> {
+    let pick = |axis: usize, value: usize| {
+        let (name, values) = &axes[axis];
+        (*name, values[value % values.len()])
+    };
+    numbers
+        .iter()
+        .map(|&(a, b, x, y)| {
+            if a == b {
+                vec![pick(a, x)]
+            } else {
+                vec![pick(a, x), pick(b, y)]
+            }
+        })
+        .collect()
+}
+
+const PACKAGES: &[&str] = &["2.6.3", "2.7.4", "2.8.3"];
+const PYTHONS: &[&str] = &["3.10", "3.12", "3.13", "3.13t"];
+const TORCHES: &[&str] = &["2.4.0", "2.8.0", "2.9.1", "2.10.0"];
+const ROCMS: &[&str] = &["6.3", "6.4", "7.1", "7.1.1", "7.2", "7.2.4"];
+const BACKENDS: &[&str] = &["ck", "triton"];
+
+/// Cells that name every axis, also with values that the product lacks.
+fn explicit_cells() -> impl Strategy<Value = Vec<Cell>> {
+    let cell = (
+        one_of(PACKAGES),
+        one_of(PYTHONS),
+        one_of(TORCHES),
+        one_of(ROCMS),
+        one_of(BACKENDS),
+    );
+    let cell = cell.prop_map(|(package, python, torch, rocm, backend)| {
+        vec![
+            ("flash-attn", package),
+            ("python", python),
+            ("torch", torch),
+            ("rocm", rocm),
+            ("backend", backend),
+        ]
+    });
+    proptest::collection::vec(cell, 0..3)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn pruning_gives_what_the_product_and_a_filter_give(
+    fn the_legs_and_reasons_are_those_of_an_enumeration(
         package in some_of(&["2.6.3", "2.7.4", "2.8.3", "2.8.3.post1"]),
         python in some_of(&["3.8", "3.9", "3.10", "3.12", "3.13", "3.13t", "3.14"]),
         torch in some_of(&["2.3.1", "2.5.1", "2.6.0", "2.8.0", "2.10.0", "2.12.1", "2.14.0"]),
         rocm in some_of(&["6.0", "6.1", "6.2", "6.2.4", "6.4", "7.1", "7.1.1", "7.2", "7.14"]),
         backend in some_of(&["ck", "triton"]),
-        excludes in proptest::collection::vec((0_usize..5, 0_usize..5, 0_usize..4, 0_usize..4), 0..3),
+        numbers in exclude_numbers(),
         order in Just(vec![0_usize, 1, 2, 3, 4]).prop_shuffle(),
     ) {
-        let all = flash_attn_axes(package, python, torch, rocm, backend);
-        let axes: Vec<(&str, Vec<&str>)> = order.iter().map(|&axis| all[axis].clone()).collect();
-        let exclude = exclude_rules(&axes, &excludes);
-        let (config, profile) = read(&matrix(&axes, &exclude));
-        let compat = Compat::embedded();
-        let expansion =
-            expand(&config, &profile, &compat, &CellSelection::default(), &mut Sink::new()).unwrap();
-
-        let cells = product(&axes);
-        let expected: Vec<Vec<(&str, &str)>> = cells.iter().filter(|cell| legal(&compat, cell, &exclude)).cloned().collect();
-        let found: Vec<Vec<(String, String)>> =
-            expansion.legs.iter().map(|&leg| expansion.space.texts(leg).into_iter().collect()).collect();
-        let found: Vec<Vec<(&str, &str)>> =
-            found.iter().map(|cell| cell.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect()).collect();
-        prop_assert_eq!(&found, &expected, "the legs stand in the order of the file");
-        prop_assert_eq!(found.iter().collect::<BTreeSet<_>>().len(), found.len());
-        let excluded: u64 = expansion.excluded.iter().map(|row| row.count).sum();
-        prop_assert_eq!(excluded + found.len() as u64, cells.len() as u64, "no cell is lost or counted twice");
+        let all = [("flash-attn", package), ("python", python), ("torch", torch), ("rocm", rocm), ("backend", backend)];
+        let axes: Axes = order.iter().map(|&axis| all[axis].clone()).collect();
+        let exclude = excludes(&axes, &numbers);
+        check(&Matrix { exclude, ..Matrix::lenient(axes) })?;
     }
 
-    /// A combination that the facts do not know is reported if a cell is left that nothing excludes.
+    /// A combination that the compatibility data does not cover is reported if a cell is left that
+    /// nothing excludes.
     #[test]
     fn an_unknown_combination_is_reported_unless_all_its_cells_are_excluded(
         package in some_of(&["2.7.4", "2.8.3"]),
@@ -195,31 +501,47 @@ proptest! {
         torch in some_of(&["2.5.1", "2.6.0", "2.99.0"]),
         rocm in some_of(&["6.1", "6.2", "6.2.9"]),
         backend in some_of(&["ck", "triton"]),
-        excludes in proptest::collection::vec((0_usize..5, 0_usize..5, 0_usize..4, 0_usize..4), 0..4),
-        strict in any::<bool>(),
+        numbers in exclude_numbers(),
+        unknown in one_of(&["strict", "lenient"]),
     ) {
-        let axes = flash_attn_axes(package, python, torch, rocm, backend);
-        let exclude = exclude_rules(&axes, &excludes);
-        let mode = if strict { "unknown: strict" } else { "unknown: lenient" };
-        let (config, profile) = read(&matrix(&axes, &exclude).replace("unknown: lenient", mode));
-        let compat = Compat::embedded();
-        let mut sink = Sink::new();
-        let expansion = expand(&config, &profile, &compat, &CellSelection::default(), &mut sink).unwrap();
-
-        let cells = product(&axes);
-        let left: Vec<&Vec<(&str, &str)>> = cells.iter().filter(|cell| legal(&compat, cell, &exclude)).collect();
-        let unknown = left.iter().filter(|cell| unknown(&compat, cell)).count();
-        let reported = sink.finish().iter().any(|found| found.code.id == "P009");
-        prop_assert_eq!(reported, unknown > 0);
-        prop_assert_eq!(expansion.legs.len(), left.len() - if strict { unknown } else { 0 });
-        let excluded: u64 = expansion.excluded.iter().map(|row| row.count).sum();
-        prop_assert_eq!(excluded + expansion.legs.len() as u64, cells.len() as u64);
+        let axes = vec![("flash-attn", package), ("python", python), ("torch", torch), ("rocm", rocm), ("backend", backend)];
+        let exclude = excludes(&axes, &numbers);
+        let settings = vec![("unknown", unknown)];
+        check(&Matrix { settings, axes, exclude, ..Matrix::default() })?;
     }
 
-    /// Each job once under an id of its own, in the order of the file, and nothing in a
-    /// leg but texts.
+    /// The settings that rules depend on, with cells that are not in the product.
     #[test]
-    fn legs_have_ids_of_their_own_in_the_order_of_the_plan_and_texts_only(
+    fn explicit_cells_and_policies_are_those_of_an_enumeration(
+        package in some_of(PACKAGES),
+        python in some_of(PYTHONS),
+        torch in some_of(TORCHES),
+        rocm in some_of(ROCMS),
+        backend in some_of(BACKENDS),
+        numbers in exclude_numbers(),
+        rows in explicit_cells(),
+        include in explicit_cells(),
+        policy in one_of(&["all", "oldest", "newest"]),
+        torch_from in one_of(&["pytorch-index", "image"]),
+        python_from in one_of(&["uv", "image"]),
+        free_threaded in one_of(&["true", "false"]),
+    ) {
+        let axes = vec![("flash-attn", package), ("python", python), ("torch", torch), ("rocm", rocm), ("backend", backend)];
+        let exclude = excludes(&axes, &numbers);
+        let settings = vec![
+            ("unknown", "lenient"),
+            ("rocm-policy", policy),
+            ("torch-from", torch_from),
+            ("python-from", python_from),
+            ("free-threaded", free_threaded),
+        ];
+        check(&Matrix { settings, axes, exclude, rows, include })?;
+    }
+
+    /// Each job appears once, with a unique ID, in the order of the file, and all values of its
+    /// entry in a workflow matrix are texts.
+    #[test]
+    fn matrix_legs_have_unique_ids_in_the_order_of_the_plan_and_only_texts(
         package in some_of(&["2.7.4", "2.8.3", "2.8.3.post1", "fa2:4a948e9b1c2d"]),
         python in some_of(&["3.9", "3.10", "3.12", "3.13", "3.13t"]),
         torch in some_of(&["2.5.1", "2.6.0", "2.8.0", "2.14.0"]),
@@ -227,18 +549,19 @@ proptest! {
         backend in some_of(&["ck", "triton"]),
         most in 1_usize..40,
     ) {
-        let axes = flash_attn_axes(package, python, torch, rocm, backend);
-        let (config, profile) = read(&format!("{}rocm-precision: patch\ntest: {{runner: mi300x}}\n", matrix(&axes, &[])));
+        let axes = vec![("flash-attn", package), ("python", python), ("torch", torch), ("rocm", rocm), ("backend", backend)];
+        let text = Matrix::lenient(axes).text();
+        let (config, profile) = read(&format!("{text}rocm-precision: patch\ntest: {{runner: mi300x}}\n"));
         let options = PlanInputs { jobs_per_matrix: most, ..PlanInputs::default() };
         let mut sink = Sink::new();
-        let made = plan::plan(vec![(config, profile)], &Compat::embedded(), &options, &mut sink);
-        let made = made.unwrap_or_else(|| panic!("{:?}", std::mem::take(&mut sink).finish()));
-        let ids: Vec<String> = made.jobs().map(plan::JobView::id).collect();
+        let planned = plan::plan(vec![(config, profile)], &Compat::embedded(), &options, &mut sink);
+        let planned = planned.unwrap_or_else(|| panic!("{:?}", std::mem::take(&mut sink).finish()));
+        let ids: Vec<String> = planned.jobs().map(plan::JobView::id).collect();
         prop_assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "{:?}", ids);
-        let legal = |id: &String| (1..=80).contains(&id.len())
+        let is_valid = |id: &String| (1..=80).contains(&id.len())
             && id.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"._-".contains(&b));
-        prop_assert!(ids.iter().all(legal), "{:?}", ids);
-        let github = plan::github(&made, &mut sink).unwrap();
+        prop_assert!(ids.iter().all(is_valid), "{:?}", ids);
+        let github = plan::github(&planned, &mut sink).unwrap();
         prop_assert!(github.shards.iter().all(|shard| (1..=most).contains(&shard.count)));
         let legs = |json: &str| serde_json::from_str::<serde_json::Value>(json).unwrap()["include"].as_array().unwrap().clone();
         let built: Vec<serde_json::Value> = github.shards.iter().flat_map(|shard| legs(&shard.json)).collect();
@@ -250,60 +573,51 @@ proptest! {
     }
 
     #[test]
-    fn a_plan_reads_back_as_the_jobs_it_was_made_of(
+    fn a_saved_plan_has_the_jobs_of_the_plan(
         python in some_of(&["3.9", "3.10", "3.11", "3.12"]),
         backend in some_of(&["ck", "triton"]),
         gfx in some_of(&["gfx90a", "gfx942", "gfx1030", "gfx1100"]),
     ) {
         prop_assume!(gfx.contains(&"gfx90a") || gfx.contains(&"gfx942"));
-        let axes = flash_attn_axes(
-            vec!["2.8.3", "2.7.4"],
-            python,
-            vec!["2.5.1"],
-            vec!["6.1", "6.2"],
-            backend,
-        );
-        let (config, profile) = read(&format!("{}gfx: [{}]\n", matrix(&axes, &[]), gfx.join(", ")));
+        let axes = vec![("flash-attn", vec!["2.8.3", "2.7.4"]), ("python", python), ("torch", vec!["2.5.1"]), ("rocm", vec!["6.1", "6.2"]), ("backend", backend)];
+        let text = Matrix::lenient(axes).text();
+        let (config, profile) = read(&format!("{text}gfx: [{}]\n", gfx.join(", ")));
         let mut sink = Sink::new();
-        let made = plan::plan(vec![(config, profile)], &Compat::embedded(), &PlanInputs::default(), &mut sink).unwrap();
+        let planned = plan::plan(vec![(config, profile)], &Compat::embedded(), &PlanInputs::default(), &mut sink).unwrap();
         let mut bytes = Vec::new();
-        plan::write_json(&made, "rock-matrix test", &[], &mut bytes).unwrap();
+        plan::write_json(&planned, "rock-matrix test", &[], &mut bytes).unwrap();
         let source = SourceText::new("plan.json", String::from_utf8(bytes).unwrap());
         let jobs = plan::read_json(&source, &mut sink).unwrap();
-        let expected: Vec<plan::Job> = made.jobs().map(plan::JobView::to_job).collect();
+        let expected: Vec<plan::Job> = planned.jobs().map(plan::JobView::to_job).collect();
         prop_assert_eq!(jobs, expected);
     }
 }
 
-/// Ten million raw cells of which the facts leave a thousand: what a prefix rules out is one row,
-/// and its cells are not enumerated, so that this ends at once even without optimisation.
+/// The product has ten million cells, of which one thousand are legs. A prefix that a rule excludes
+/// is one row, and its cells are not enumerated, so this ends at once even without optimization.
 #[test]
-fn a_prefix_that_is_ruled_out_costs_one_step() {
-    let versions: Vec<String> = (0..1000).map(|n| format!("1.{n}")).collect();
-    // torch 2.3 has wheels for two versions of ROCm that are not here.
-    let torch: Vec<String> = (0..99)
-        .map(|n| format!("2.3.{n}"))
-        .chain(["2.5.1".to_owned()])
-        .collect();
-    let texts = |list: &'_ [String]| {
-        list.iter()
-            .map(|text| text.clone().leak() as &str)
-            .collect::<Vec<_>>()
+fn an_excluded_prefix_takes_one_step() {
+    let texts = |list: Vec<String>| -> Vec<&'static str> {
+        list.into_iter().map(|text| &*text.leak()).collect()
     };
+    let versions = texts((0..1000).map(|n| format!("1.{n}")).collect());
+    // torch 2.3 has wheels for two versions of ROCm that are not here.
+    let torch = (0..99).map(|n| format!("2.3.{n}"));
+    let torch = texts(torch.chain(["2.5.1".to_owned()]).collect());
     let python = vec![
         "3.0", "3.1", "3.2", "3.3", "3.4", "3.5", "3.6", "3.7", "3.8", "3.12",
     ];
     let rocm = vec![
         "5.2", "6.1", "6.2.4", "6.3", "6.4", "7.0", "7.1", "7.2", "7.14", "10.0",
     ];
-    let axes = [
-        ("flash-attn", texts(&versions)),
+    let axes = vec![
+        ("flash-attn", versions),
         ("python", python),
-        ("torch", texts(&torch)),
+        ("torch", torch),
         ("rocm", rocm),
         ("backend", vec!["ck"]),
     ];
-    let (config, profile) = read(&matrix(&axes, &[]));
+    let (config, profile) = read(&Matrix::lenient(axes).text());
     assert_eq!(AxisSpace::new(&config).unwrap().cell_count(), 10_000_000);
     let all = CellSelection::default();
     let compat = Compat::embedded();
@@ -317,7 +631,7 @@ fn a_prefix_that_is_ruled_out_costs_one_step() {
     assert_eq!(
         rows.iter().filter(|row| **row == (2, 10_000)).count(),
         999,
-        "one row a pair: torch and rocm"
+        "one row for each pair of torch and ROCm"
     );
     assert_eq!(rows.iter().map(|row| row.1).sum::<u64>(), 10_000_000 - 1000);
 }

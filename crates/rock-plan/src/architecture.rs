@@ -19,16 +19,16 @@ pub(super) fn check_architectures(plan: &Plan, compat: &Compat, sink: &mut Sink)
         let mut seen = BTreeSet::new();
         for job in group.jobs(number) {
             let site = job.site();
-            let Some(arch) = site.places.first().map(|place| place.arch.as_str()) else {
+            let Some(arch) = site.machines.first().map(|machine| machine.arch.as_str()) else {
                 continue;
             };
-            for place in site.places.iter().chain(&site.tested_at) {
-                let claimed = claimed(place, compat);
+            for machine in site.machines.iter().chain(&site.tested_at) {
+                let claimed = claimed(machine, compat);
                 if claimed.len() > 1 {
                     let all: Vec<&str> = claimed.into_iter().collect();
                     let message = format!(
                         "`{}` selects runners of {}",
-                        place.labels.join(", "),
+                        machine.labels.join(", "),
                         all.join(" and of ")
                     );
                     let fault = Diagnostic::new(&codes::ARCHITECTURE_CONFLICT, message);
@@ -41,7 +41,7 @@ pub(super) fn check_architectures(plan: &Plan, compat: &Compat, sink: &mut Sink)
                     );
                 }
             }
-            if let Some(other) = site.places.iter().find(|place| place.arch != arch) {
+            if let Some(other) = site.machines.iter().find(|machine| machine.arch != arch) {
                 let message = format!(
                     "the runners of one pool have different architectures: {arch} and {}",
                     other.arch
@@ -55,7 +55,7 @@ pub(super) fn check_architectures(plan: &Plan, compat: &Compat, sink: &mut Sink)
                     sink,
                 );
             }
-            if let Some(other) = site.tested_at.iter().find(|place| place.arch != arch) {
+            if let Some(other) = site.tested_at.iter().find(|machine| machine.arch != arch) {
                 let (own, labels) = (&other.arch, other.labels.join(", "));
                 let message = format!(
                     "wheels are built for {arch}, but `{labels}`, which tests them, is {own}"
@@ -108,7 +108,7 @@ fn of_tag<'a>(tag: &str, compat: &'a Compat) -> Option<&'a str> {
 
 /// Returns the architectures that the labels of a machine imply: those of known hosted runners, and
 /// those of GitHub's own architecture labels.
-fn claimed<'a>(place: &'a MachineKind, compat: &'a Compat) -> BTreeSet<&'a str> {
+fn claimed<'a>(machine: &'a MachineKind, compat: &'a Compat) -> BTreeSet<&'a str> {
     let of_label = |label: &'a String| {
         // The label of a self-hosted runner implies no architecture unless GitHub defines it.
         let row = compat
@@ -117,7 +117,7 @@ fn claimed<'a>(place: &'a MachineKind, compat: &'a Compat) -> BTreeSet<&'a str> 
             .map(|row| row.arch.as_str());
         row.or_else(|| arch_of_label(label))
     };
-    place.labels.iter().filter_map(of_label).collect()
+    machine.labels.iter().filter_map(of_label).collect()
 }
 
 fn report(
@@ -128,6 +128,6 @@ fn report(
     sink: &mut Sink,
 ) {
     if seen.insert(fault.message.clone()) {
-        sink.push(fault.at(group.config.places.of(path), ""));
+        sink.push(fault.at(group.config.locations.of(path), ""));
     }
 }

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use itertools::Itertools as _;
 
 use super::architecture::check_architectures;
-use super::draft::GroupDrafter;
+use super::compact_jobs::CompactJobBuilder;
 use super::job_view::JobView;
 use super::naming::LabelFactory;
 use super::plan_checks::{
@@ -47,11 +47,11 @@ pub struct PlanGroup {
     /// The planning part of its recipe.
     pub profile: RecipeProfile,
     /// The axes with all their values.
-    pub universe: AxisSpace,
+    pub space: AxisSpace,
     /// The excluded cells with their reasons.
     pub excluded: Vec<ExclusionRow>,
     /// Number of cells before exclusions.
-    pub raw: u64,
+    pub cell_count: u64,
     /// Number of legs before collapsing and before skipping published wheels.
     pub legs: u64,
     /// Number of legs without a job because another job builds their wheel.
@@ -61,7 +61,7 @@ pub struct PlanGroup {
     /// Names of the wheels whose jobs were dropped because they did not fail in an earlier run, in
     /// job order.
     pub not_failed: Vec<String>,
-    pub(super) drafts: Vec<CompactJob>,
+    pub(super) compact_jobs: Vec<CompactJob>,
     /// Jobs that were skipped because their files are already published.
     pub(super) skipped: Vec<CompactJob>,
     pub(super) shared: SharedValues,
@@ -88,9 +88,9 @@ impl Plan {
     /// Returns the jobs that were skipped because their files are already published.
     pub fn skipped_jobs(&self) -> impl Iterator<Item = JobView<'_>> {
         let view = |group| {
-            move |draft| JobView {
+            move |compact| JobView {
                 group,
-                draft,
+                compact,
                 number: 0,
             }
         };
@@ -102,20 +102,20 @@ impl Plan {
     /// Keeps only the jobs for which `is_wanted` returns true, including among the skipped ones.
     pub fn keep(&mut self, is_wanted: impl Fn(JobView<'_>) -> bool) {
         for group in &mut self.groups {
-            let mut drafts = std::mem::take(&mut group.drafts);
-            drafts.retain(|draft| {
+            let mut compact_jobs = std::mem::take(&mut group.compact_jobs);
+            compact_jobs.retain(|compact| {
                 is_wanted(JobView {
                     group,
-                    draft,
+                    compact,
                     number: 0,
                 })
             });
-            group.drafts = drafts;
+            group.compact_jobs = compact_jobs;
             let mut skipped = std::mem::take(&mut group.skipped);
-            skipped.retain(|draft| {
+            skipped.retain(|compact| {
                 is_wanted(JobView {
                     group,
-                    draft,
+                    compact,
                     number: 0,
                 })
             });
@@ -204,7 +204,10 @@ impl Plan {
 
     /// Returns the number of jobs.
     pub fn job_count(&self) -> usize {
-        self.groups.iter().map(|group| group.drafts.len()).sum()
+        self.groups
+            .iter()
+            .map(|group| group.compact_jobs.len())
+            .sum()
     }
 
     /// Returns the number of files to publish; a job may produce several wheels.
@@ -226,16 +229,16 @@ impl PlanGroup {
 
     /// Returns the jobs of this group; `number` is the group's index in the plan.
     pub fn jobs(&self, number: usize) -> impl Iterator<Item = JobView<'_>> {
-        self.drafts.iter().map(move |draft| JobView {
+        self.compact_jobs.iter().map(move |compact| JobView {
             group: self,
-            draft,
+            compact,
             number,
         })
     }
 
     /// Returns the number of jobs.
     pub fn job_count(&self) -> usize {
-        self.drafts.len()
+        self.compact_jobs.len()
     }
 
     /// Returns the number of jobs that were skipped because their files are published.
@@ -293,7 +296,7 @@ pub fn plan(
     );
     let mut groups = Vec::new();
     for (config, profile, expansion) in expanded {
-        let drafting = GroupDrafter::new(
+        let builder = CompactJobBuilder::new(
             &config,
             &profile,
             &expansion.space,
@@ -302,26 +305,26 @@ pub fn plan(
             options,
         );
         let shared = SharedValues::of(&config, &profile, &expansion.space, compat);
-        let selected = drafting.selected(&expansion.legs);
-        let (drafts, shared, refused) = drafting.all(shared, &selected, sink);
+        let selected = builder.selected(&expansion.legs);
+        let (compact_jobs, shared, refused) = builder.all(shared, &selected, sink);
         let refused_legs: u64 = refused.iter().map(|row| row.count).sum();
         let legs = expansion.legs.len() as u64 - refused_legs;
         let legs_with_jobs = selected.len() as u64 - refused_legs;
-        let shared_legs = legs_with_jobs.saturating_sub(drafts.len() as u64);
-        let universe = expansion.space;
+        let shared_legs = legs_with_jobs.saturating_sub(compact_jobs.len() as u64);
+        let space = expansion.space;
         let excluded = expansion.excluded.into_iter().chain(refused).collect();
         groups.push(PlanGroup {
             config,
             profile,
-            universe,
+            space,
             excluded,
             skipped: Vec::new(),
-            raw: expansion.cell_count,
+            cell_count: expansion.cell_count,
             legs,
             shared_legs,
             selected_from: (!options.selection.is_empty()).then_some(SelectedFrom::Planned),
             not_failed: Vec::new(),
-            drafts,
+            compact_jobs,
             shared,
         });
     }
@@ -351,14 +354,14 @@ pub fn plan(
     if sink.error_count() > errors {
         return None;
     }
-    leave_out_published(&mut plan, options);
+    skip_published(&mut plan, options);
     if options.selection.is_empty() {
         warn_of_idle_values(&plan, options.explain_hint.as_deref(), sink);
     }
     Some(plan)
 }
 
-fn leave_out_published(plan: &mut Plan, options: &PlanInputs) {
+fn skip_published(plan: &mut Plan, options: &PlanInputs) {
     if options.published.is_empty() {
         return;
     }
@@ -372,13 +375,13 @@ fn leave_out_published(plan: &mut Plan, options: &PlanInputs) {
             .parse()
             .is_ok_and(|name| options.published.count(&name) >= *count)
     });
-    let mut left_out = Vec::new();
+    let mut published = Vec::new();
     for group in &mut plan.groups {
-        let drafts = std::mem::take(&mut group.drafts);
-        let (skipped, drafts) = drafts.into_iter().partition(|draft| {
+        let compact_jobs = std::mem::take(&mut group.compact_jobs);
+        let (skipped, compact_jobs) = compact_jobs.into_iter().partition(|compact| {
             let job = JobView {
                 group,
-                draft,
+                compact,
                 number: 0,
             };
             let wheels = || job.wheels().all(|wheel| wanted.contains_key(&wheel));
@@ -389,13 +392,13 @@ fn leave_out_published(plan: &mut Plan, options: &PlanInputs) {
                 (_, None) => false,
             };
             if present {
-                left_out.extend(job.wheels().chain(archive));
+                published.extend(job.wheels().chain(archive));
             }
             present
         });
-        group.drafts = drafts;
+        group.compact_jobs = compact_jobs;
         group.skipped = skipped;
     }
-    left_out.sort();
-    plan.published = left_out;
+    published.sort();
+    plan.published = published;
 }

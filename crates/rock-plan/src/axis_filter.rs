@@ -201,8 +201,11 @@ fn unknown_value(
 /// `--axis torch`.
 fn replacing_argument(plan: &Plan, axis: &str) -> Option<String> {
     let argument = |path: &str| {
-        let mut places = plan.groups.iter().map(|group| group.config.places.of(path));
-        places.find_map(|place| match place {
+        let mut locations = plan
+            .groups
+            .iter()
+            .map(|group| group.config.locations.of(path));
+        locations.find_map(|location| match location {
             Location::Argument(argument) => Some(argument),
             _ => None,
         })
@@ -234,7 +237,7 @@ fn known_values(plan: &Plan, axis: &str) -> Option<BTreeSet<String>> {
     let columns = || {
         plan.groups
             .iter()
-            .flat_map(|group| group.universe.axes())
+            .flat_map(|group| group.space.axes())
             .filter(|column| column.name == axis)
     };
     columns().next()?;
@@ -247,7 +250,7 @@ fn known_values(plan: &Plan, axis: &str) -> Option<BTreeSet<String>> {
 }
 
 fn axes(plan: &Plan) -> BTreeSet<String> {
-    let columns = plan.groups.iter().flat_map(|group| group.universe.axes());
+    let columns = plan.groups.iter().flat_map(|group| group.space.axes());
     columns
         .map(|column| column.name.clone())
         .chain([GFX.to_owned()])

@@ -2,26 +2,26 @@
 
 use std::collections::HashMap;
 
-use super::draft::GroupDrafter;
+use super::compact_jobs::CompactJobBuilder;
 use super::naming::CellValues;
 use super::shared_values::{CompactJob, SharedValues};
 use crate::config::{AxisRole, MatrixConfig, ParsedValue, RecipeBackend};
 use crate::matrix::{AxisSpace, CellRank};
 
-impl GroupDrafter<'_> {
+impl CompactJobBuilder<'_> {
     /// Returns the axes whose values share one wheel for this cell's backend.
-    pub(super) fn collapsed_axes(&self, words: &CellValues<'_>) -> &[usize] {
+    pub(super) fn collapsed_axes(&self, values: &CellValues<'_>) -> &[usize] {
         let own = self
             .collapsed
             .iter()
-            .find(|(backend, _)| std::ptr::eq(*backend, words.backend));
+            .find(|(backend, _)| std::ptr::eq(*backend, values.backend));
         own.map_or(&[], |(_, axes)| axes)
     }
 
     /// Returns the cell with its values on these axes cleared.
     pub(super) fn without(&self, cell: CellRank, axes: &[usize]) -> CellRank {
         axes.iter()
-            .fold(cell, |cell, &axis| self.universe.with(cell, axis, 0))
+            .fold(cell, |cell, &axis| self.space.with(cell, axis, 0))
     }
 
     /// Returns the cell that each collapsed job is built as: the one with the lowest Python, where
@@ -33,19 +33,16 @@ impl GroupDrafter<'_> {
         }
         let python = |cell: CellRank| {
             let value = self
-                .at
+                .axis_of_role
                 .get(&AxisRole::Python)
-                .and_then(|&axis| self.universe.value(cell, axis));
+                .and_then(|&axis| self.space.value(cell, axis));
             match value.map(|value| &value.value) {
                 Some(ParsedValue::Python(python)) => Some((python.is_free_threaded(), *python)),
                 _ => None,
             }
         };
         for &cell in legs {
-            let Some(words) = CellValues::of(self.universe, cell, self.profile) else {
-                continue;
-            };
-            let axes = self.collapsed_axes(&words);
+            let axes = self.collapsed_axes(&self.values(cell));
             if !axes.is_empty() {
                 let own = first.entry(self.without(cell, axes)).or_insert(cell);
                 if python(cell) < python(*own) {
@@ -60,19 +57,19 @@ impl GroupDrafter<'_> {
     pub(super) fn cover(
         &self,
         shared: &mut SharedValues,
-        draft: &mut CompactJob,
+        job: &mut CompactJob,
         axes: &[usize],
         cell: CellRank,
     ) {
-        if draft.covers == 0 {
+        if job.covers == 0 {
             shared
                 .covers
                 .push(axes.iter().map(|&axis| (axis, Vec::new())).collect());
-            draft.covers =
+            job.covers =
                 u32::try_from(shared.covers.len()).expect("fewer than 2^32 jobs fit in memory");
         }
-        for (axis, covered) in &mut shared.covers[draft.covers as usize - 1] {
-            let index = self.universe.index(cell, *axis);
+        for (axis, covered) in &mut shared.covers[job.covers as usize - 1] {
+            let index = self.space.index(cell, *axis);
             if !covered.contains(&index) {
                 covered.push(index);
             }
@@ -85,13 +82,13 @@ impl GroupDrafter<'_> {
 pub(super) fn collapsed(
     backend: &RecipeBackend,
     config: &MatrixConfig,
-    universe: &AxisSpace,
+    space: &AxisSpace,
 ) -> Vec<usize> {
     let is_collapsed = |name: &String| {
         backend.collapse.contains(name)
             || (backend.collapsible.contains(name) && config.collapse.contains(name))
     };
-    let axes = universe.axes().iter().enumerate();
+    let axes = space.axes().iter().enumerate();
     axes.filter(|(_, column)| is_collapsed(&column.name))
         .map(|(axis, _)| axis)
         .collect()

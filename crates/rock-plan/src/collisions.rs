@@ -30,7 +30,7 @@ fn wheels(plan: &Plan, sink: &mut Sink) {
     let mut texts: Interner<String, ()> = Interner::default();
     let mut keys: Vec<(u64, u32, u32)> = Vec::with_capacity(plan.job_count());
     // If only the build determines the versions, wheels with equal expected names may still differ.
-    let named = |group: &&PlanGroup| group.universe.position(AxisRole::Package).is_some();
+    let named = |group: &&PlanGroup| group.space.position(AxisRole::Package).is_some();
     for (number, group) in plan
         .groups
         .iter()
@@ -47,9 +47,9 @@ fn wheels(plan: &Plan, sink: &mut Sink) {
             .map(|package| text(format!("{escaped}-{}", package.in_name)))
             .collect();
         let mut rests: Vec<Option<u32>> = Vec::new();
-        let axis = group.universe.position(AxisRole::Package);
-        for (at, draft) in group.drafts.iter().enumerate() {
-            let pair = draft.label as usize * group.shared.tags.len() + draft.tag as usize;
+        let axis = group.space.position(AxisRole::Package);
+        for (at, compact) in group.compact_jobs.iter().enumerate() {
+            let pair = compact.label as usize * group.shared.tags.len() + compact.tag as usize;
             if rests.len() <= pair {
                 rests.resize(pair + 1, None);
             }
@@ -57,13 +57,13 @@ fn wheels(plan: &Plan, sink: &mut Sink) {
                 let label = group
                     .shared
                     .labels
-                    .get(draft.label)
+                    .get(compact.label)
                     .as_ref()
                     .map(ToString::to_string)
                     .unwrap_or_default();
-                text(format!("+{label}-{}", group.shared.tags.get(draft.tag)))
+                text(format!("+{label}-{}", group.shared.tags.get(compact.tag)))
             });
-            let version = versions[axis.map_or(0, |axis| group.universe.index(draft.cell, axis))];
+            let version = versions[axis.map_or(0, |axis| group.space.index(compact.cell, axis))];
             let at = u32::try_from(at).expect("fewer than 2^32 jobs fit in memory");
             keys.push((u64::from(version) << 32 | u64::from(rest), group_number, at));
         }
@@ -106,17 +106,17 @@ type WheelKey = (u64, u32, u32);
 fn differing(plan: &Plan, a: WheelKey, b: WheelKey) -> Option<(usize, usize, usize)> {
     let group = (a.1 == b.1).then(|| &plan.groups[a.1 as usize])?;
     let (first, second) = (
-        group.drafts[a.2 as usize].cell,
-        group.drafts[b.2 as usize].cell,
+        group.compact_jobs[a.2 as usize].cell,
+        group.compact_jobs[b.2 as usize].cell,
     );
     let indexes = |axis| {
         (
             axis,
-            group.universe.index(first, axis),
-            group.universe.index(second, axis),
+            group.space.index(first, axis),
+            group.space.index(second, axis),
         )
     };
-    (0..group.universe.axes().len())
+    (0..group.space.axes().len())
         .map(indexes)
         .find(|(_, first, second)| first != second)
 }
@@ -129,15 +129,18 @@ fn collision(
     count: usize,
 ) -> Diagnostic {
     let (left, right) = (&plan.groups[a.1 as usize], &plan.groups[b.1 as usize]);
-    let (first, second) = (&left.drafts[a.2 as usize], &right.drafts[b.2 as usize]);
+    let (first, second) = (
+        &left.compact_jobs[a.2 as usize],
+        &right.compact_jobs[b.2 as usize],
+    );
     let wheel = JobView {
         group: left,
-        draft: first,
+        compact: first,
         number: 0,
     }
     .wheel();
     let words = |group: &PlanGroup, cell: CellRank| {
-        let texts = group.universe.texts(cell);
+        let texts = group.space.texts(cell);
         texts
             .iter()
             .map(|(name, value)| format!("{name} {value}"))
@@ -155,25 +158,25 @@ fn collision(
     }
     let differing = differing.or((a.1 != b.1).then_some(0));
     if let Some(axis) = differing {
-        let place = |group: &PlanGroup, cell| {
-            let column = group.universe.axes().get(axis)?;
-            let index = group.universe.index(cell, axis);
+        let location = |group: &PlanGroup, cell| {
+            let column = group.space.axes().get(axis)?;
+            let index = group.space.index(cell, axis);
             Some((
                 group
                     .config
-                    .places
+                    .locations
                     .of(&format!("axes.{}[{index}]", column.name)),
                 column.values[index].as_ref()?.text.clone(),
             ))
         };
-        if let Some((place, text)) = place(left, first.cell) {
-            diagnostic = diagnostic.at(place, format!("one job has {text}"));
+        if let Some((location, text)) = location(left, first.cell) {
+            diagnostic = diagnostic.at(location, format!("one job has {text}"));
         }
-        if let Some((place, text)) = place(right, second.cell) {
-            diagnostic = diagnostic.also(place, format!("the other has {text}"));
+        if let Some((location, text)) = location(right, second.cell) {
+            diagnostic = diagnostic.also(location, format!("the other has {text}"));
         }
-        let column = &left.universe.axes()[axis];
-        let minor = |group: &PlanGroup, cell| match &group.universe.value(cell, axis)?.value {
+        let column = &left.space.axes()[axis];
+        let minor = |group: &PlanGroup, cell| match &group.space.value(cell, axis)?.value {
             ParsedValue::Rocm(rocm) => Some(rocm.minor()),
             _ => None,
         };
@@ -207,7 +210,7 @@ fn collision(
 
 /// Returns the targets and families that the values of an axis list, each once.
 fn targets(group: &PlanGroup, axis: usize) -> Vec<&str> {
-    let values = group.universe.axes()[axis].values.iter().flatten();
+    let values = group.space.axes()[axis].values.iter().flatten();
     let names = values.flat_map(|value| value.text.split(';'));
     names.map(str::trim).unique().collect()
 }
@@ -218,7 +221,7 @@ fn ids(plan: &Plan, sink: &mut Sink) {
     }
     let mut ids: Vec<(String, &str)> = plan
         .jobs()
-        .map(|job| (job.id(), job.group.config.places.source().path.as_ref()))
+        .map(|job| (job.id(), job.group.config.locations.source().path.as_ref()))
         .collect();
     if ids.len() > SORTED_BY_ONE {
         start_threads();

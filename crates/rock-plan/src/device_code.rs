@@ -1,24 +1,25 @@
 //! Selects the GPU targets of each job from the axes, the matrix file and the recipe.
 
-use super::draft::GroupDrafter;
+use super::compact_jobs::CompactJobBuilder;
+use super::gfx_choice::choose_gfx;
 use super::naming::CellValues;
 use super::shared_values::DeviceCode;
 use crate::codes::plan as codes;
 use crate::config::{AxisRole, AxisValue, GfxSelection, ParsedValue, RowOverrides, TorchFrom};
-use crate::matrix::{CellRank, choose_gfx};
+use crate::matrix::CellRank;
 use rock_compat::SupportReason;
 use rock_diagnostic::{Diagnostic, Sink};
 use rock_names::GfxTarget;
 
-impl GroupDrafter<'_> {
+impl CompactJobBuilder<'_> {
     /// Returns the device code of a cell after applying the matching override rows. Reports an
     /// error if none of the requested targets is left.
     pub(super) fn device(
         &self,
         cell: CellRank,
-        words: &CellValues<'_>,
+        values: &CellValues<'_>,
         refused: u64,
-        (changes, matching): (&RowOverrides, &[usize]),
+        (overrides, matching): (&RowOverrides, &[usize]),
         sink: &mut Sink,
     ) -> DeviceCode {
         let none = DeviceCode {
@@ -27,15 +28,15 @@ impl GroupDrafter<'_> {
             dropped: Vec::new(),
             is_refused: false,
         };
-        if !words.backend.device_code {
+        if !values.backend.device_code {
             return none;
         }
         let of_axis = self
-            .at
+            .axis_of_role
             .get(&AxisRole::Gfx)
-            .and_then(|&axis| self.universe.value(cell, axis));
+            .and_then(|&axis| self.space.value(cell, axis));
         let (wanted, families): (&[GfxTarget], Vec<String>) =
-            match (of_axis, &changes.gfx, &self.config.gfx) {
+            match (of_axis, &overrides.gfx, &self.config.gfx) {
                 (
                     Some(AxisValue {
                         text,
@@ -44,7 +45,7 @@ impl GroupDrafter<'_> {
                     _,
                     _,
                 ) => (targets, text.split(';').map(str::to_owned).collect()),
-                (_, Some(targets), _) => (targets, changes.families.clone().unwrap_or_default()),
+                (_, Some(targets), _) => (targets, overrides.families.clone().unwrap_or_default()),
                 (_, _, GfxSelection::Targets(targets)) => (targets, self.config.families.clone()),
                 (_, None, GfxSelection::Host) => return none,
             };
@@ -84,18 +85,18 @@ impl GroupDrafter<'_> {
         };
         let wanted = wanted.as_slice();
         let torch_wheels =
-            self.config.torch_from == TorchFrom::PytorchIndex && words.torch.is_some();
-        let package = (self.profile.package.as_str(), words.package);
+            self.config.torch_from == TorchFrom::PytorchIndex && values.torch.is_some();
+        let package = (self.profile.package.as_str(), values.package);
         let choice = choose_gfx(
             wanted,
             self.compat,
             package,
-            &words.backend.name,
-            words.rocm,
+            &values.backend.name,
+            values.rocm,
             torch_wheels,
         );
         if choice.kept.is_empty() && !wanted.is_empty() {
-            sink.push(self.no_gfx_left(cell, words, matching, &choice.dropped));
+            sink.push(self.no_gfx_left(cell, values, matching, &choice.dropped));
         }
         dropped.extend(choice.dropped);
         let is_compiled = |family: &String| {
@@ -126,7 +127,7 @@ impl GroupDrafter<'_> {
     fn no_gfx_left(
         &self,
         cell: CellRank,
-        words: &CellValues<'_>,
+        values: &CellValues<'_>,
         matching: &[usize],
         dropped: &[(GfxTarget, SupportReason)],
     ) -> Diagnostic {
@@ -134,33 +135,33 @@ impl GroupDrafter<'_> {
             .iter()
             .map(|(target, because)| format!("{target}: {}", because.reason))
             .collect();
-        let place_on_axis = |role: AxisRole| {
-            let axis = *self.at.get(&role)?;
-            let (column, index) = (&self.universe.axes()[axis], self.universe.index(cell, axis));
+        let path_on_axis = |role: AxisRole| {
+            let axis = *self.axis_of_role.get(&role)?;
+            let (column, index) = (&self.space.axes()[axis], self.space.index(cell, axis));
             let text = &column.values[index].as_ref()?.text;
             Some((
                 format!("axes.{}[{index}]", column.name),
                 format!("{} {text}", column.name),
             ))
         };
-        let of_axis = place_on_axis(AxisRole::Gfx).map(|(path, _)| path);
+        let of_axis = path_on_axis(AxisRole::Gfx).map(|(path, _)| path);
         let path = of_axis
-            .or_else(|| self.changes.path_of_gfx(matching))
+            .or_else(|| self.overrides.path_of_gfx(matching))
             .unwrap_or_else(|| "gfx".to_owned());
         let diagnostic = Diagnostic::new(
             &codes::NO_GFX_LEFT,
             format!("no gfx target is left ({})", why.join("; ")),
         )
         .at(
-            self.config.places.of(&path),
-            format!("for the backend `{}`", words.backend.name),
+            self.config.locations.of(&path),
+            format!("for the backend `{}`", values.backend.name),
         )
         .help("add a target that the build supports, or exclude this combination");
         let also = [AxisRole::Package, AxisRole::Rocm]
             .into_iter()
-            .filter_map(place_on_axis);
+            .filter_map(path_on_axis);
         also.fold(diagnostic, |diagnostic, (path, text)| {
-            diagnostic.also(self.config.places.of(&path), text)
+            diagnostic.also(self.config.locations.of(&path), text)
         })
     }
 }

@@ -123,8 +123,8 @@ fn fields(a: &Job, b: &Job) -> Vec<String> {
         ("wheel", a.wheel.clone(), b.wheel.clone()),
         (
             "additional wheels",
-            a.further_wheels.join(" "),
-            b.further_wheels.join(" "),
+            a.extra_wheels.join(" "),
+            b.extra_wheels.join(" "),
         ),
         ("gfx", gfx(a), gfx(b)),
         ("image", image(a), image(b)),

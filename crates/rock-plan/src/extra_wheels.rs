@@ -24,7 +24,7 @@ const EACH: &str = "each";
 pub(super) struct ExtraWheels<'a> {
     config: &'a MatrixConfig,
     profile: &'a RecipeProfile,
-    universe: &'a AxisSpace,
+    space: &'a AxisSpace,
     expressions: ExpressionEnv,
     /// Field axes whose values a condition may use.
     asked: Vec<usize>,
@@ -45,20 +45,19 @@ impl<'a> ExtraWheels<'a> {
     pub(super) fn new(
         config: &'a MatrixConfig,
         profile: &'a RecipeProfile,
-        universe: &'a AxisSpace,
+        space: &'a AxisSpace,
     ) -> Self {
         let has_conditions = profile
             .wheels
             .iter()
             .any(|wheel| wheel.when.is_some() || wheel.each.is_some());
-        let is_asked =
-            |axis: &usize| has_conditions && universe.axes()[*axis].role == AxisRole::Field;
+        let is_asked = |axis: &usize| has_conditions && space.axes()[*axis].role == AxisRole::Field;
         Self {
             config,
             profile,
-            universe,
+            space,
             expressions: ExpressionEnv::default(),
-            asked: (0..universe.axes().len()).filter(is_asked).collect(),
+            asked: (0..space.axes().len()).filter(is_asked).collect(),
         }
     }
 
@@ -80,10 +79,7 @@ impl<'a> ExtraWheels<'a> {
             .iter()
             .any(|wheel| wheel.when.is_some() || wheel.each.is_some());
         let of_device = of_device.then_some(device as usize);
-        let of_axes = self
-            .asked
-            .iter()
-            .map(|&axis| self.universe.index(cell, axis));
+        let of_axes = self.asked.iter().map(|&axis| self.space.index(cell, axis));
         of_axes.chain(of_version).chain(of_device).collect()
     }
 
@@ -92,15 +88,15 @@ impl<'a> ExtraWheels<'a> {
     pub(super) fn of(
         &self,
         cell: CellRank,
-        words: &CellValues<'_>,
+        values: &CellValues<'_>,
         own: &JobNameValues<'_>,
-        changes: &RowOverrides,
+        overrides: &RowOverrides,
         sink: &mut Sink,
     ) -> Vec<String> {
-        let mut values = self.values(cell, words, own, changes);
+        let mut context = self.context(cell, values, own, overrides);
         let mut found = Vec::new();
         for wheel in &self.profile.wheels {
-            match self.names(wheel, words, own, &mut values) {
+            match self.names(wheel, values, own, &mut context) {
                 Ok(names) => {
                     for name in names {
                         if !found.contains(&name) {
@@ -129,13 +125,13 @@ impl<'a> ExtraWheels<'a> {
     fn names(
         &self,
         wheel: &WheelDocument,
-        words: &CellValues<'_>,
+        values: &CellValues<'_>,
         own: &JobNameValues<'_>,
-        values: &mut Map<String, Json>,
+        context: &mut Map<String, Json>,
     ) -> Result<Vec<String>, (String, String)> {
         let tag = wheel_tag(
-            words,
-            wheel.tag.as_deref().or(words.backend.tag.as_deref()),
+            values,
+            wheel.tag.as_deref().or(values.backend.tag.as_deref()),
             own.platform,
         );
         let (python, abi, platform) =
@@ -145,7 +141,7 @@ impl<'a> ExtraWheels<'a> {
             let (python, abi, platform) = (python.clone(), abi.clone(), platform.clone());
             ExpectedWheel::new(&distribution, version, own.label, python, abi, platform).to_string()
         };
-        let distributions = self.distributions(wheel, values)?;
+        let distributions = self.distributions(wheel, context)?;
         Ok(distributions.into_iter().map(name).collect())
     }
 
@@ -154,9 +150,9 @@ impl<'a> ExtraWheels<'a> {
     fn distributions(
         &self,
         wheel: &WheelDocument,
-        values: &mut Map<String, Json>,
+        context: &mut Map<String, Json>,
     ) -> Result<Vec<DistributionName>, (String, String)> {
-        let value = |values: &Map<String, Json>| Value::from(Serde(values));
+        let value = |context: &Map<String, Json>| Value::from(Serde(context));
         let fault = |text: &str| {
             let text = text.to_owned();
             move |error: TemplateError| (text, error.to_string())
@@ -164,7 +160,7 @@ impl<'a> ExtraWheels<'a> {
         if let Some(when) = &wheel.when
             && !self
                 .expressions
-                .is_true(when, &value(values))
+                .is_true(when, &value(context))
                 .map_err(fault(when))?
         {
             return Ok(Vec::new());
@@ -174,7 +170,7 @@ impl<'a> ExtraWheels<'a> {
             Some(each) => {
                 let list = self
                     .expressions
-                    .evaluate(each, &value(values))
+                    .evaluate(each, &value(context))
                     .map_err(fault(each))?;
                 let items = list
                     .try_iter()
@@ -184,11 +180,11 @@ impl<'a> ExtraWheels<'a> {
         };
         let mut found = Vec::new();
         for item in items {
-            values.insert(EACH.to_owned(), json!(item));
+            context.insert(EACH.to_owned(), json!(item));
             let text = &wheel.distribution;
             let name = self
                 .expressions
-                .text(text, &value(values))
+                .text(text, &value(context))
                 .map_err(fault(text))?
                 .unwrap_or_default();
             found.push(
@@ -196,19 +192,19 @@ impl<'a> ExtraWheels<'a> {
                     .map_err(|error: DistributionNameError| (text.clone(), error.to_string()))?,
             );
         }
-        values.remove(EACH);
+        context.remove(EACH);
         Ok(found)
     }
 
-    fn values(
+    fn context(
         &self,
         cell: CellRank,
-        words: &CellValues<'_>,
+        values: &CellValues<'_>,
         of_job: &JobNameValues<'_>,
-        changes: &RowOverrides,
+        overrides: &RowOverrides,
     ) -> Map<String, Json> {
         let snake = |name: &str| name.replace('-', "_");
-        let own = own_vars(self.profile, self.universe, cell, changes);
+        let own = own_vars(self.profile, self.space, cell, overrides);
         let vars = self
             .profile
             .vars
@@ -218,18 +214,18 @@ impl<'a> ExtraWheels<'a> {
         let vars: Map<String, Json> = vars
             .map(|(name, value)| (snake(name), json!(value)))
             .collect();
-        let texts = self.universe.texts(cell);
-        let mut values: Map<String, Json> = texts
+        let texts = self.space.texts(cell);
+        let mut context: Map<String, Json> = texts
             .iter()
             .map(|(name, value)| (snake(name), json!(value)))
             .collect();
-        let python = words
+        let python = values
             .python
             .map(|python| python.to_string())
             .unwrap_or_default();
         let more = [
             ("platform", json!(self.config.platform.word())),
-            ("backend", json!(words.backend.name)),
+            ("backend", json!(values.backend.name)),
             ("python", json!(python)),
             (
                 "gfx",
@@ -245,8 +241,8 @@ impl<'a> ExtraWheels<'a> {
             ("families", json!(of_job.device.families)),
             ("vars", Json::Object(vars)),
         ];
-        values.extend(more.map(|(name, value)| (name.to_owned(), value)));
-        values
+        context.extend(more.map(|(name, value)| (name.to_owned(), value)));
+        context
     }
 }
 

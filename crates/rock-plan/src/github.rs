@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::leg::{Leg, TestLeg};
+use super::matrix_leg::{MatrixLeg, TestLeg};
 use super::{JobView, Plan};
 use crate::codes::plan as codes;
 use rock_diagnostic::{Diagnostic, Severity, Sink, counted};
@@ -233,7 +233,7 @@ fn shard(jobs: &[JobView<'_>], detail: LegDetail) -> PlanShard {
     let include = jobs
         .iter()
         .enumerate()
-        .map(|(number, job)| Leg::of(*job, number, detail))
+        .map(|(number, job)| MatrixLeg::of(*job, number, detail))
         .collect();
     let json = serde_json::to_string(&GithubMatrix { include }).expect("strings serialize");
     PlanShard {

@@ -11,7 +11,7 @@ use rock_compat::Compat;
 pub(super) fn choose(
     config: &MatrixConfig,
     compat: &Compat,
-    words: &CellValues<'_>,
+    values: &CellValues<'_>,
 ) -> (Option<String>, Option<String>) {
     if config.platform == Platform::Windows {
         return (None, None);
@@ -25,13 +25,13 @@ pub(super) fn choose(
     if config.torch_from == TorchFrom::Host {
         return (None, None);
     }
-    let Some(rocm) = words.rocm else {
+    let Some(rocm) = values.rocm else {
         return (None, Some("no image: the cell has no ROCm version".into()));
     };
-    let python = words
+    let python = values
         .python
         .filter(|_| config.python_from == PythonFrom::Image);
-    match compat.image(&config.image.repository, rocm, words.torch, python) {
+    match compat.image(&config.image.repository, rocm, values.torch, python) {
         Ok(image) => (Some(image), None),
         // A builder image has no torch and only its own Python versions.
         Err(miss)

@@ -32,7 +32,7 @@ pub struct Job {
     /// without a wheel of its own, the name of its source distribution, archive or tree.
     pub wheel: String,
     /// Names of the wheels of other distributions that the job also produces.
-    pub further_wheels: Vec<String>,
+    pub extra_wheels: Vec<String>,
     /// The job's Python; the lowest one for a collapsed job.
     pub python: Option<PythonVersion>,
     /// The job's torch.
@@ -78,13 +78,13 @@ impl Job {
     pub fn wheels(&self) -> impl Iterator<Item = &String> {
         std::iter::once(&self.wheel)
             .filter(|name| has_wheel_extension(name))
-            .chain(&self.further_wheels)
+            .chain(&self.extra_wheels)
     }
 
     /// Returns the names of the job's files: its wheels, or the archive or tree that it produces
     /// instead.
     pub fn files(&self) -> impl Iterator<Item = &String> {
-        std::iter::once(&self.wheel).chain(&self.further_wheels)
+        std::iter::once(&self.wheel).chain(&self.extra_wheels)
     }
 
     /// Returns the name of the archive of an install tree, if the job produces one.

@@ -19,7 +19,7 @@ use rock_names::{GfxTarget, has_wheel_extension, is_sdist, is_tree_archive};
 #[derive(Debug, Clone, Copy)]
 pub struct JobView<'a> {
     pub(super) group: &'a PlanGroup,
-    pub(super) draft: &'a CompactJob,
+    pub(super) compact: &'a CompactJob,
     pub(super) number: usize,
 }
 
@@ -38,13 +38,13 @@ impl<'a> JobView<'a> {
             .iter()
             .filter(|axis| covered.iter().all(|(collapsed, _)| *collapsed != **axis))
             .map(|&axis| {
-                shared.id_parts[axis][self.group.universe.index(self.draft.cell, axis)].as_str()
+                shared.id_parts[axis][self.group.space.index(self.compact.cell, axis)].as_str()
             });
         let windows =
             (self.group.config.platform == crate::config::Platform::Windows).then_some("win");
         // If targets are not an axis, the trees of two files would get the same ID.
         let is_tree = matches!(self.group.profile.leaves, Leaves::Archive | Leaves::Tree)
-            && self.group.universe.position(AxisRole::Gfx).is_none();
+            && self.group.space.position(AxisRole::Gfx).is_none();
         let targets = is_tree.then(|| targets_part(self.gfx())).flatten();
         job_id::join(
             parts
@@ -56,11 +56,11 @@ impl<'a> JobView<'a> {
 
     /// Returns the axis names and values as written.
     pub fn axes(self) -> impl Iterator<Item = (&'a str, &'a str)> {
-        let universe = &self.group.universe;
-        (0..universe.axes().len()).filter_map(move |axis| {
+        let space = &self.group.space;
+        (0..space.axes().len()).filter_map(move |axis| {
             Some((
-                universe.axes()[axis].name.as_str(),
-                universe.value(self.draft.cell, axis)?.text.as_str(),
+                space.axes()[axis].name.as_str(),
+                space.value(self.compact.cell, axis)?.text.as_str(),
             ))
         })
     }
@@ -87,7 +87,7 @@ impl<'a> JobView<'a> {
 
     /// Returns the backend.
     pub fn backend(self) -> &'a RecipeBackend {
-        self.words().backend
+        self.values().backend
     }
 
     /// Returns the gfx targets to compile for.
@@ -110,14 +110,14 @@ impl<'a> JobView<'a> {
         self.group
             .shared
             .estimates
-            .get(self.draft.estimate)
+            .get(self.compact.estimate)
             .as_ref()
     }
 
     /// Returns the values of collapsed axes that this job covers, including its own.
     pub fn covers(self) -> IndexMap<String, Vec<String>> {
         let texts = |(axis, indexes): &(usize, Vec<usize>)| {
-            let column = &self.group.universe.axes()[*axis];
+            let column = &self.group.space.axes()[*axis];
             let mut indexes = indexes.clone();
             indexes.sort_unstable();
             let texts = indexes
@@ -146,36 +146,36 @@ impl<'a> JobView<'a> {
 
     /// Returns the collapsed axes with the indexes of the values that the job covers.
     pub(super) fn covered(self) -> &'a [(usize, Vec<usize>)] {
-        (self.draft.covers as usize)
+        (self.compact.covers as usize)
             .checked_sub(1)
             .map_or(&[], |at| &self.group.shared.covers[at])
     }
 
     pub(super) fn package(self) -> &'a PackageValue {
-        let axis = self.group.universe.position(AxisRole::Package);
+        let axis = self.group.space.position(AxisRole::Package);
         &self.group.shared.packages
-            [axis.map_or(0, |axis| self.group.universe.index(self.draft.cell, axis))]
+            [axis.map_or(0, |axis| self.group.space.index(self.compact.cell, axis))]
     }
 
     pub(super) fn local_label(self) -> Option<&'a rock_names::LocalLabel> {
-        self.group.shared.labels.get(self.draft.label).as_ref()
+        self.group.shared.labels.get(self.compact.label).as_ref()
     }
 
     pub(super) fn tag(self) -> &'a str {
-        self.group.shared.tags.get(self.draft.tag)
+        self.group.shared.tags.get(self.compact.tag)
     }
 
     pub(super) fn device(self) -> &'a DeviceCode {
-        self.group.shared.devices.get(self.draft.device)
+        self.group.shared.devices.get(self.compact.device)
     }
 
     pub(super) fn site(self) -> &'a RunnerChoice {
-        self.group.shared.sites.get(self.draft.site)
+        self.group.shared.sites.get(self.compact.site)
     }
 
     /// Returns the machine that the job runs on.
-    pub fn place(self) -> &'a MachineKind {
-        chosen(&self.site().places, || self.id())
+    pub fn machine(self) -> &'a MachineKind {
+        chosen(&self.site().machines, || self.id())
     }
 
     /// Returns the machines that test the job's wheel separately from the build, each with its
@@ -184,13 +184,13 @@ impl<'a> JobView<'a> {
         if self.group.profile.leaves != Leaves::Wheels {
             return Vec::new();
         }
-        let places = &self.site().tested_at;
-        let at_runner = (!places.is_empty()).then(|| (None, chosen(places, || self.id())));
+        let machines = &self.site().tested_at;
+        let at_runner = (!machines.is_empty()).then(|| (None, chosen(machines, || self.id())));
         let on_families = self.test_families().iter().filter_map(|family| {
-            let places = self.group.shared.tested_on.get(family)?;
+            let machines = self.group.shared.tested_on.get(family)?;
             Some((
                 Some(family.as_str()),
-                chosen(places, || format!("{}-{family}", self.id())),
+                chosen(machines, || format!("{}-{family}", self.id())),
             ))
         });
         at_runner.into_iter().chain(on_families).collect()
@@ -226,40 +226,40 @@ impl<'a> JobView<'a> {
         }
     }
 
-    pub(super) fn changes(self) -> &'a RowOverrides {
-        self.group.shared.changes.get(self.draft.changes)
+    pub(super) fn overrides(self) -> &'a RowOverrides {
+        self.group.shared.overrides.get(self.compact.overrides)
     }
 
-    pub(super) fn words(self) -> CellValues<'a> {
-        CellValues::of(&self.group.universe, self.draft.cell, &self.group.profile)
-            .expect("a draft's backend is known")
+    pub(super) fn values(self) -> CellValues<'a> {
+        CellValues::of(&self.group.space, self.compact.cell, &self.group.profile)
+            .expect("the backend of a job is known")
     }
 
     /// Returns the variables that differ from those of the matrix file.
     pub(super) fn own_vars(self) -> IndexMap<String, String> {
         own_vars(
             &self.group.profile,
-            &self.group.universe,
-            self.draft.cell,
-            self.changes(),
+            &self.group.space,
+            self.compact.cell,
+            self.overrides(),
         )
     }
 
     /// Returns the names of the wheels of other distributions that the job also produces.
-    pub fn further_wheels(self) -> &'a [String] {
-        self.group.shared.wheels.get(self.draft.wheels)
+    pub fn extra_wheels(self) -> &'a [String] {
+        self.group.shared.wheels.get(self.compact.wheels)
     }
 
     /// Returns the names of the expected wheels: the job's own, then the others.
     pub fn wheels(self) -> impl Iterator<Item = String> {
         let own = std::iter::once(self.wheel()).filter(|name| has_wheel_extension(name));
-        own.chain(self.further_wheels().iter().cloned())
+        own.chain(self.extra_wheels().iter().cloned())
     }
 
     /// Returns the names of the job's files: its wheels, or the archive or tree that it produces
     /// instead.
     pub fn files(self) -> impl Iterator<Item = String> {
-        std::iter::once(self.wheel()).chain(self.further_wheels().iter().cloned())
+        std::iter::once(self.wheel()).chain(self.extra_wheels().iter().cloned())
     }
 
     /// Returns the name of the archive of an install tree, if the job produces one.
@@ -274,7 +274,7 @@ impl<'a> JobView<'a> {
 
     /// Converts the view into an owned job.
     pub fn to_job(self) -> Job {
-        let words = self.words();
+        let values = self.values();
         let config = &self.group.config;
         let field = |name: &str| {
             self.axes()
@@ -290,31 +290,31 @@ impl<'a> JobView<'a> {
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .collect(),
             distribution: config.distribution.clone(),
-            package: words.package.cloned(),
+            package: values.package.cloned(),
             version: self.package().version.clone(),
             label: self.local_label().cloned(),
             wheel: self.wheel(),
-            further_wheels: self.further_wheels().to_vec(),
-            python: words.python,
-            torch: words.torch.cloned(),
-            rocm: words.rocm.cloned(),
-            backend: words.backend.name.clone(),
+            extra_wheels: self.extra_wheels().to_vec(),
+            python: values.python,
+            torch: values.torch.cloned(),
+            rocm: values.rocm.cloned(),
+            backend: values.backend.name.clone(),
             gfx: self.device().gfx.clone(),
             families: self.device().families.clone(),
             dropped_gfx: self.dropped_gfx().iter().map(DroppedGfx::from).collect(),
             image: self.site().image.clone(),
             image_glibc: self.site().image_glibc.clone(),
-            runner: self.place().labels.clone(),
-            runner_group: self.place().group.clone(),
+            runner: self.machine().labels.clone(),
+            runner_group: self.machine().group.clone(),
             gpu: self.site().gpu,
             recipe: config.recipe.clone(),
-            gates: words.backend.gates.clone(),
+            gates: values.backend.gates.clone(),
             estimate: self.estimate().cloned(),
             covers: self.covers(),
             warnings: self.warnings().map(str::to_owned).collect(),
-            run_time: words.backend.run_time.clone(),
+            run_time: values.backend.run_time.clone(),
             settings: JobSettings {
-                matrix: config.places.source().path.to_string(),
+                matrix: config.locations.source().path.to_string(),
                 platform: config.platform,
                 torch_from: config.torch_from,
                 python_from: field("python-from")
@@ -339,25 +339,22 @@ impl<'a> JobView<'a> {
 /// and of matching override rows. Axes that the recipe declares are not variables.
 pub(super) fn own_vars(
     profile: &RecipeProfile,
-    universe: &AxisSpace,
+    space: &AxisSpace,
     cell: CellRank,
-    changes: &RowOverrides,
+    overrides: &RowOverrides,
 ) -> IndexMap<String, String> {
     let is_variable =
         |name: &String| profile.vars.contains_key(name) || !profile.axes.contains(name);
-    let fields = universe.axes().iter().enumerate().filter(|(_, column)| {
+    let fields = space.axes().iter().enumerate().filter(|(_, column)| {
         let has_home = FIELDS_WITH_A_HOME.contains(&column.name.as_str());
         column.role == AxisRole::Field && !has_home && is_variable(&column.name)
     });
     let values = fields.filter_map(|(axis, column)| {
-        Some((
-            column.name.clone(),
-            universe.value(cell, axis)?.text.clone(),
-        ))
+        Some((column.name.clone(), space.value(cell, axis)?.text.clone()))
     });
     values
         .chain(
-            changes
+            overrides
                 .vars
                 .iter()
                 .map(|(name, value)| (name.clone(), value.clone())),

@@ -282,46 +282,49 @@ pub fn write_json(
         let pieces = SerializedPieces::new(group, number);
         // Returns the number of jobs that fit: long axis values can make a job many times the usual
         // size.
-        let render = |drafts: &[CompactJob], text: &mut Vec<u8>| {
+        let render = |compact_jobs: &[CompactJob], text: &mut Vec<u8>| {
             let has_room = |text: &Vec<u8>| text.len() < CHUNK_BYTES;
-            let mut jobs = drafts.iter();
+            let mut jobs = compact_jobs.iter();
             while has_room(text)
-                && let Some(draft) = jobs.next()
+                && let Some(compact) = jobs.next()
             {
                 pieces.job(
                     JobView {
                         group,
-                        draft,
+                        compact,
                         number,
                     },
                     text,
                 );
             }
-            drafts.len() - jobs.len()
+            compact_jobs.len() - jobs.len()
         };
         let mut write = |text: &[u8]| {
             let text = &text[usize::from(std::mem::take(&mut first))..];
             out.write_all(text)
         };
         // A few jobs are not worth starting threads or touching fresh memory.
-        if group.drafts.len() <= CHUNK {
+        if group.compact_jobs.len() <= CHUNK {
             let mut text = Vec::new();
-            for drafts in group.drafts.chunks(SMALL_CHUNK) {
-                write_jobs(drafts, &render, &mut text, &mut write)?;
+            for compact_jobs in group.compact_jobs.chunks(SMALL_CHUNK) {
+                write_jobs(compact_jobs, &render, &mut text, &mut write)?;
             }
             continue;
         }
         start_threads();
-        for batch in group.drafts.chunks(CHUNK * rayon::current_num_threads()) {
-            let rendered = |drafts: &[CompactJob]| {
-                let mut text = Vec::with_capacity(drafts.len() * 640);
-                let done = render(drafts, &mut text);
+        for batch in group
+            .compact_jobs
+            .chunks(CHUNK * rayon::current_num_threads())
+        {
+            let rendered = |compact_jobs: &[CompactJob]| {
+                let mut text = Vec::with_capacity(compact_jobs.len() * 640);
+                let done = render(compact_jobs, &mut text);
                 (text, done)
             };
             let texts: Vec<(Vec<u8>, usize)> = batch.par_chunks(CHUNK).map(rendered).collect();
-            for (drafts, (mut text, done)) in batch.chunks(CHUNK).zip(texts) {
+            for (compact_jobs, (mut text, done)) in batch.chunks(CHUNK).zip(texts) {
                 write(&text)?;
-                write_jobs(&drafts[done..], &render, &mut text, &mut write)?;
+                write_jobs(&compact_jobs[done..], &render, &mut text, &mut write)?;
             }
         }
     }
@@ -345,14 +348,14 @@ pub fn write_json(
 
 /// Serializes jobs into a buffer and writes it each time it is full.
 fn write_jobs(
-    mut drafts: &[CompactJob],
+    mut compact_jobs: &[CompactJob],
     render: &impl Fn(&[CompactJob], &mut Vec<u8>) -> usize,
     text: &mut Vec<u8>,
     write: &mut impl FnMut(&[u8]) -> io::Result<()>,
 ) -> io::Result<()> {
-    while !drafts.is_empty() {
+    while !compact_jobs.is_empty() {
         text.clear();
-        drafts = &drafts[render(drafts, text)..];
+        compact_jobs = &compact_jobs[render(compact_jobs, text)..];
         write(text)?;
     }
     Ok(())

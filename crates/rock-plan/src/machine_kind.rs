@@ -98,7 +98,7 @@ pub(super) fn arch_of_label(label: &str) -> Option<&'static str> {
 /// Returns the machines that a selector matches. A single label selects the runner with this name,
 /// label or alias, or the members of the pool with this name; otherwise the machine has the group
 /// and labels as written.
-pub(super) fn places(runner: &RunnerSelector, compat: &Compat) -> Vec<MachineKind> {
+pub(super) fn machines_of(runner: &RunnerSelector, compat: &Compat) -> Vec<MachineKind> {
     let RunnerSelector {
         group: None,
         labels,
@@ -118,7 +118,7 @@ pub(super) fn places(runner: &RunnerSelector, compat: &Compat) -> Vec<MachineKin
         let row = compat.tables().runners.iter().find(is_known);
         return vec![MachineKind::of((None, labels.clone()), row, 1, compat)];
     };
-    let place = |word: &str, weight: u32| {
+    let machine = |word: &str, weight: u32| {
         let row = compat.runner(word);
         let labels = row.map_or_else(|| vec![word.to_owned()], |row| row.labels.clone());
         MachineKind::of((None, labels), row, weight, compat)
@@ -127,9 +127,9 @@ pub(super) fn places(runner: &RunnerSelector, compat: &Compat) -> Vec<MachineKin
         Some(pool) => pool
             .members
             .iter()
-            .map(|member| place(&member.runner, member.weight))
+            .map(|member| machine(&member.runner, member.weight))
             .collect(),
-        None => vec![place(word, 1)],
+        None => vec![machine(word, 1)],
     }
 }
 
@@ -137,12 +137,15 @@ pub(super) fn places(runner: &RunnerSelector, compat: &Compat) -> Vec<MachineKin
 /// that a job stays on one kind of machine whatever other jobs there are.
 ///
 /// # Panics
-/// If `places` is empty, which cannot happen: every pool has members, and every member has a weight
-/// (`compat::validate_tables`).
-pub(super) fn chosen(places: &[MachineKind], id: impl FnOnce() -> String) -> &MachineKind {
-    let total: u64 = places.iter().map(|place| u64::from(place.weight)).sum();
-    let first = places.first().expect("a job has a place");
-    if places.len() == 1 || total == 0 {
+/// If `machines` is empty, which cannot happen: every pool has members, and every member has a
+/// weight (`compat::validate_tables`).
+pub(super) fn chosen(machines: &[MachineKind], id: impl FnOnce() -> String) -> &MachineKind {
+    let total: u64 = machines
+        .iter()
+        .map(|machine| u64::from(machine.weight))
+        .sum();
+    let first = machines.first().expect("a job has a machine");
+    if machines.len() == 1 || total == 0 {
         return first;
     }
     let hash = Sha256::digest(id().as_bytes());
@@ -151,23 +154,23 @@ pub(super) fn chosen(places: &[MachineKind], id: impl FnOnce() -> String) -> &Ma
         .take(8)
         .fold(0_u64, |number, byte| number << 8 | u64::from(*byte))
         % total;
-    for place in places {
-        if at < u64::from(place.weight) {
-            return place;
+    for machine in machines {
+        if at < u64::from(machine.weight) {
+            return machine;
         }
-        at -= u64::from(place.weight);
+        at -= u64::from(machine.weight);
     }
     first
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{MachineKind, chosen, places};
+    use super::{MachineKind, chosen, machines_of};
     use crate::config::RunnerSelector;
     use rock_compat::Compat;
 
     fn one(word: &str) -> MachineKind {
-        let found = places(&RunnerSelector::label(word), &Compat::embedded());
+        let found = machines_of(&RunnerSelector::label(word), &Compat::embedded());
         assert_eq!(found.len(), 1, "{word}");
         found[0].clone()
     }
@@ -185,7 +188,7 @@ mod tests {
     #[test]
     fn several_labels_are_those_of_one_runner_and_name_its_architecture() {
         let of = |text: &str| {
-            let found = places(&text.parse().unwrap(), &Compat::embedded());
+            let found = machines_of(&text.parse().unwrap(), &Compat::embedded());
             (
                 found[0].group.clone(),
                 found[0].labels.join(" "),
@@ -226,7 +229,7 @@ mod tests {
     fn a_pool_of_the_facts_gives_each_member_its_share_and_each_job_one_place() {
         let compat = Compat::embedded();
         let pool = compat.pool("rocm-scale").unwrap();
-        let members = places(&RunnerSelector::label("rocm-scale"), &compat);
+        let members = machines_of(&RunnerSelector::label("rocm-scale"), &compat);
         let named = |at: usize| {
             compat
                 .runner(&pool.members[at].runner)
@@ -271,19 +274,19 @@ mod tests {
 
     #[test]
     fn a_pool_is_shared_by_weight_and_a_job_stays_where_it_is() {
-        let place = |label: &str, weight: u32| MachineKind {
+        let machine = |label: &str, weight: u32| MachineKind {
             labels: vec![label.to_owned()],
             weight,
             ..one("self-hosted")
         };
-        let pool = [place("a", 3), place("b", 1)];
+        let pool = [machine("a", 3), machine("b", 1)];
         let of = |id: &str| chosen(&pool, || id.to_owned()).labels[0].clone();
         let ids: Vec<String> = (0..4000).map(|number| format!("job-{number}")).collect();
         let on_a = ids.iter().filter(|id| of(id) == "a").count();
         assert!((2850..=3150).contains(&on_a), "{on_a}");
         assert!(ids.iter().all(|id| of(id) == of(id)));
         assert_eq!(
-            chosen(&pool[..1], || panic!("one place needs no id")).labels,
+            chosen(&pool[..1], || panic!("one machine needs no id")).labels,
             ["a"]
         );
     }

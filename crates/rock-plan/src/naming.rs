@@ -27,34 +27,32 @@ pub(super) struct CellValues<'a> {
 impl<'a> CellValues<'a> {
     /// Reads a cell. Returns `None` if the recipe does not have the cell's backend.
     pub(super) fn of(
-        universe: &'a AxisSpace,
+        space: &'a AxisSpace,
         cell: CellRank,
         profile: &'a RecipeProfile,
     ) -> Option<Self> {
         let mut name = None;
-        let mut words = Self {
+        let mut values = Self {
             package: None,
             torch: None,
             rocm: None,
             python: None,
             backend: profile.backends.first()?,
         };
-        for axis in 0..universe.axes().len() {
-            match universe.value(cell, axis).map(|value| &value.value) {
-                Some(ParsedValue::Package(version)) => words.package = Some(version),
-                Some(ParsedValue::Torch(version)) => words.torch = Some(version),
-                Some(ParsedValue::Rocm(version)) => words.rocm = Some(version),
-                Some(ParsedValue::Python(version)) => words.python = Some(*version),
-                Some(ParsedValue::Text(text))
-                    if universe.axes()[axis].role == AxisRole::Backend =>
-                {
+        for axis in 0..space.axes().len() {
+            match space.value(cell, axis).map(|value| &value.value) {
+                Some(ParsedValue::Package(version)) => values.package = Some(version),
+                Some(ParsedValue::Torch(version)) => values.torch = Some(version),
+                Some(ParsedValue::Rocm(version)) => values.rocm = Some(version),
+                Some(ParsedValue::Python(version)) => values.python = Some(*version),
+                Some(ParsedValue::Text(text)) if space.axes()[axis].role == AxisRole::Backend => {
                     name = Some(text.as_str());
                 }
                 _ => {}
             }
         }
-        words.backend = profile.backend(name)?;
-        Some(words)
+        values.backend = profile.backend(name)?;
+        Some(values)
     }
 }
 
@@ -69,11 +67,11 @@ impl LabelFactory {
     /// Collects the ROCm versions of the compatibility data and of these matrix files.
     pub(super) fn new<'a>(
         compat: &Compat,
-        universes: impl IntoIterator<Item = &'a AxisSpace>,
+        spaces: impl IntoIterator<Item = &'a AxisSpace>,
     ) -> Self {
         let mut known = compat.rocm_versions();
-        for universe in universes {
-            for value in universe
+        for space in spaces {
+            for value in space
                 .axes()
                 .iter()
                 .flat_map(|column| column.values.iter().flatten())
@@ -92,11 +90,11 @@ impl LabelFactory {
     /// requested that is ambiguous.
     pub(super) fn label(
         &self,
-        words: &CellValues<'_>,
+        values: &CellValues<'_>,
         config: &MatrixConfig,
         sink: &mut Sink,
     ) -> Option<LocalLabel> {
-        let full = words.rocm?;
+        let full = values.rocm?;
         let rocm = match config.rocm_precision {
             RocmPrecision::Minor => full.minor(),
             RocmPrecision::Patch => full.clone(),
@@ -116,31 +114,31 @@ impl LabelFactory {
                     format!("the compact label `{label}` of ROCm {rocm} can be read in two ways"),
                 )
                 .at(
-                    config.places.of("label-style"),
+                    config.locations.of("label-style"),
                     "compact labels are set here",
                 )
                 .help("use `label-style: auto`, which writes this label with dots"),
             );
         }
-        Some(label_parts(words, rocm).label(style))
+        Some(label_parts(values, rocm).label(style))
     }
 
     /// Returns the label, without the ROCm version, of a cell whose wheel is the same for every
     /// ROCm.
-    pub(super) fn label_without_rocm(words: &CellValues<'_>) -> Option<LocalLabel> {
-        label_parts(words, words.rocm?.clone()).label_without_accelerator()
+    pub(super) fn label_without_rocm(values: &CellValues<'_>) -> Option<LocalLabel> {
+        label_parts(values, values.rocm?.clone()).label_without_accelerator()
     }
 }
 
-fn label_parts(words: &CellValues<'_>, rocm: RocmVersion) -> LabelParts {
+fn label_parts(values: &CellValues<'_>, rocm: RocmVersion) -> LabelParts {
     LabelParts {
         accelerator: Accelerator::Rocm(rocm),
-        torch: words.torch.cloned(),
-        git: match words.package {
+        torch: values.torch.cloned(),
+        git: match values.package {
             Some(PackageVersion::Commit { hash, .. }) => Some(hash[..7].to_owned()),
             _ => None,
         },
-        backend: Some(words.backend.label.clone()).filter(|label| !label.is_empty()),
+        backend: Some(values.backend.label.clone()).filter(|label| !label.is_empty()),
         cxx11abi: None,
     }
 }
@@ -150,7 +148,7 @@ fn label_parts(words: &CellValues<'_>, rocm: RocmVersion) -> LabelParts {
 /// its targets, the Python version if it has one, and the platform:
 /// `-gfx942_gfx950-linux_x86_64-tree.tar.gz`.
 pub(super) fn name_end(
-    words: &CellValues<'_>,
+    values: &CellValues<'_>,
     leaves: Leaves,
     targets: &[GfxTarget],
     platform: &str,
@@ -159,14 +157,14 @@ pub(super) fn name_end(
         Leaves::Wheels => {
             return format!(
                 "-{}.whl",
-                wheel_tag(words, words.backend.tag.as_deref(), platform)
+                wheel_tag(values, values.backend.tag.as_deref(), platform)
             );
         }
         Leaves::Sdist => return SDIST_SUFFIX.to_owned(),
         Leaves::Archive => TREE_ARCHIVE_SUFFIX,
         Leaves::Tree => TREE_SUFFIX,
     };
-    let python = words.python.map(|python| {
+    let python = values.python.map(|python| {
         python
             .cp_tag()
             .split('-')
@@ -206,8 +204,8 @@ pub(super) fn platform_tag(platform: Platform, arch: &str) -> String {
 
 /// Returns the wheel tag of a cell before repair, such as `cp311-cp311-linux_x86_64`. A recipe may
 /// fix the whole tag, or its Python and ABI tags.
-pub(super) fn wheel_tag(words: &CellValues<'_>, fixed: Option<&str>, platform: &str) -> String {
-    match (fixed, words.python) {
+pub(super) fn wheel_tag(values: &CellValues<'_>, fixed: Option<&str>, platform: &str) -> String {
+    match (fixed, values.python) {
         (Some(tag), _) if tag.matches('-').count() == 2 => tag.to_owned(),
         (Some(tag), _) => format!("{tag}-{platform}"),
         (None, Some(python)) => format!("{}-{platform}", python.cp_tag()),

@@ -56,7 +56,11 @@ fn label_note(plan: &Plan) -> Option<String> {
     let mut versions = BTreeSet::new();
     let groups = plan.groups.iter();
     for group in groups.filter(|group| group.config.label_style == LabelChoice::Auto) {
-        let numbers: BTreeSet<u32> = group.drafts.iter().map(|draft| draft.label).collect();
+        let numbers: BTreeSet<u32> = group
+            .compact_jobs
+            .iter()
+            .map(|compact| compact.label)
+            .collect();
         let labels = numbers
             .into_iter()
             .filter_map(|number| group.shared.labels.get(number).as_ref());

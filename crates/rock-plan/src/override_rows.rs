@@ -20,17 +20,11 @@ struct OverrideRow<'a> {
 }
 
 impl<'a> OverrideRows<'a> {
-    pub(super) fn new(config: &'a MatrixConfig, universe: &AxisSpace) -> Self {
-        let position = |name: &str| {
-            universe
-                .axes()
-                .iter()
-                .position(|column| column.name == name)
-        };
-        let changing = |(path, row): (String, &'a CellRow)| {
+    pub(super) fn new(config: &'a MatrixConfig, space: &AxisSpace) -> Self {
+        let overriding = |(path, row): (String, &'a CellRow)| {
             let value = |(name, value): (&String, &crate::config::AxisValue)| {
-                let axis = position(name)?;
-                let value = universe.axes()[axis].index_of(&value.text)?;
+                let axis = space.position_of_name(name)?;
+                let value = space.axes()[axis].index_of(&value.text)?;
                 Some(AxisValueIndex { axis, value })
             };
             let cell: Vec<AxisValueIndex> = row.axes.iter().map(value).collect::<Option<_>>()?;
@@ -55,7 +49,7 @@ impl<'a> OverrideRows<'a> {
         let all = rows
             .chain(include)
             .filter(|(_, row)| row.set != RowOverrides::default());
-        let (cells, rows): (Vec<_>, Vec<_>) = all.filter_map(changing).unzip();
+        let (cells, rows): (Vec<_>, Vec<_>) = all.filter_map(overriding).unzip();
         Self {
             rows,
             cells: PartialCells::new(cells.into_iter()),
@@ -63,8 +57,8 @@ impl<'a> OverrideRows<'a> {
     }
 
     /// Returns the rows that match this cell, in the order of the file.
-    pub(super) fn matching(&self, universe: &AxisSpace, cell: CellRank) -> Vec<usize> {
-        self.cells.matching(universe, cell)
+    pub(super) fn matching(&self, space: &AxisSpace, cell: CellRank) -> Vec<usize> {
+        self.cells.matching(space, cell)
     }
 
     /// Returns the path in the file of a job's gfx targets, if one of these rows sets them.

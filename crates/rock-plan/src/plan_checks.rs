@@ -1,5 +1,7 @@
 //! Checks matrix files against the profiles of their recipes, and checks the jobs of a plan.
 
+use itertools::Itertools as _;
+
 use super::assemble::Plan;
 use super::job::FAMILY;
 use super::job_view::JobView;
@@ -8,34 +10,34 @@ use crate::codes::plan as codes;
 use crate::config::{AxisRole, MatrixConfig, RecipeBackend, RecipeProfile};
 use rock_diagnostic::{Diagnostic, Sink, nearest::nearest};
 
-/// Checks that the recipe has every backend of the axis.
+/// Checks that the recipe has the backend of every cell.
 pub(super) fn check_backends(config: &MatrixConfig, profile: &RecipeProfile, sink: &mut Sink) {
     let known = || profile.backends.iter().map(|backend| backend.name.as_str());
-    for axis in config
-        .axes
-        .iter()
+    let axes = config.axes.iter();
+    let of_product = axes
         .filter(|axis| axis.role == AxisRole::Backend)
-    {
-        for (number, value) in axis.values.iter().enumerate() {
-            if profile.backend(Some(&value.text)).is_none() {
-                let names: Vec<&str> = known().collect();
-                let help = match nearest(&value.text, known()) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("the recipe's backends are {}", names.join(", ")),
-                };
-                sink.push(
-                    Diagnostic::new(
-                        &codes::UNKNOWN_BACKEND,
-                        format!("recipe `{}` has no backend `{}`", profile.name, value.text),
-                    )
-                    .at(
-                        config.places.of(&format!("axes.{}[{number}]", axis.name)),
-                        "",
-                    )
-                    .help(help),
-                );
-            }
+        .flat_map(|axis| &axis.values);
+    let rows = config.rows.iter().chain(&config.include);
+    let explicit = rows
+        .flat_map(|row| &row.axes)
+        .filter(|(name, value)| value.value.role(name) == AxisRole::Backend)
+        .map(|(_, value)| value);
+    let names = of_product.chain(explicit).map(|value| value.text.as_str());
+    for (number, name) in names.unique().enumerate() {
+        if profile.backend(Some(name)).is_some() {
+            continue;
         }
+        let help = match nearest(name, known()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("the recipe's backends are {}", known().join(", ")),
+        };
+        let message = format!("recipe `{}` has no backend `{name}`", profile.name);
+        let location = config.locations.of(&format!("axes.backend[{number}]"));
+        sink.push(
+            Diagnostic::new(&codes::UNKNOWN_BACKEND, message)
+                .at(location, "")
+                .help(help),
+        );
     }
 }
 
@@ -55,7 +57,7 @@ pub(super) fn check_version_axis(config: &MatrixConfig, sink: &mut Sink) {
                 &codes::NO_VERSION_AXIS,
                 format!("no axis lists the versions of {}", config.distribution),
             )
-            .at(config.places.of("axes"), "")
+            .at(config.locations.of("axes"), "")
             .help(format!("add `{}: [\"…\"]` to `axes`", config.distribution)),
         );
     }
@@ -71,7 +73,7 @@ pub(super) fn check_required_axes(config: &MatrixConfig, profile: &RecipeProfile
             let message = format!("the recipe `{}` needs the axis `{name}`", profile.name);
             sink.push(
                 Diagnostic::new(&codes::MISSING_AXIS, message)
-                    .at(config.places.of("axes"), "")
+                    .at(config.locations.of("axes"), "")
                     .help(format!("add `{name}: [\"…\"]` to `axes`")),
             );
         }
@@ -82,9 +84,9 @@ pub(super) fn check_required_axes(config: &MatrixConfig, profile: &RecipeProfile
 /// collapse.
 pub(super) fn check_collapse(config: &MatrixConfig, profile: &RecipeProfile, sink: &mut Sink) {
     for (number, name) in config.collapse.iter().enumerate() {
-        let place = config.places.of(&format!("collapse[{number}]"));
+        let location = config.locations.of(&format!("collapse[{number}]"));
         let fault = |message: String| {
-            Diagnostic::new(&codes::CANNOT_COLLAPSE, message).at(place.clone(), "")
+            Diagnostic::new(&codes::CANNOT_COLLAPSE, message).at(location.clone(), "")
         };
         let allows = |backend: &RecipeBackend| {
             backend.collapse.contains(name) || backend.collapsible.contains(name)
@@ -134,12 +136,12 @@ pub(super) fn check_required_variables(plan: &Plan, sink: &mut Sink) {
                 "the recipe `{}` needs the variable `{name}`, which is not set",
                 group.profile.name
             );
-            let places = &group.config.places;
+            let locations = &group.config.locations;
             let key = ["vars", "recipe"]
                 .into_iter()
-                .find(|key| places.span(key).is_some_and(|span| !span.is_empty()));
-            let place = places.of(key.unwrap_or("distribution"));
-            let mut fault = Diagnostic::new(&codes::MISSING_VARIABLE, message).at(place, "");
+                .find(|key| locations.span(key).is_some_and(|span| !span.is_empty()));
+            let location = locations.of(key.unwrap_or("distribution"));
+            let mut fault = Diagnostic::new(&codes::MISSING_VARIABLE, message).at(location, "");
             if lacking.len() < group.job_count() {
                 fault = fault.note(format!(
                     "{} of {} jobs do not have it, such as `{first}`",
@@ -171,7 +173,7 @@ pub(super) fn check_family_of_indexes(plan: &Plan, sink: &mut Sink) {
                 job.id()
             );
             let fault = Diagnostic::new(&matrix::BAD_INDEX, message)
-                .at(group.config.places.of(&format!("indexes.{name}")), "");
+                .at(group.config.locations.of(&format!("indexes.{name}")), "");
             sink.push(fault.help(
                 "list each family as a value of the axis `gfx`, or use an index of all families",
             ));
@@ -186,18 +188,18 @@ pub(super) fn warn_of_idle_values(plan: &Plan, explain_hint: Option<&str>, sink:
     for group in plan
         .groups
         .iter()
-        .filter(|group| group.config.enabled && !group.drafts.is_empty())
+        .filter(|group| group.config.enabled && !group.compact_jobs.is_empty())
     {
-        let universe = &group.universe;
-        let mut used: Vec<Vec<bool>> = universe
+        let space = &group.space;
+        let mut used: Vec<Vec<bool>> = space
             .axes()
             .iter()
             .map(|column| vec![false; column.values.len()])
             .collect();
-        let mut missing: usize = universe.axes().iter().map(|column| column.product).sum();
-        for draft in &group.drafts {
+        let mut missing: usize = space.axes().iter().map(|column| column.product_len).sum();
+        for compact in &group.compact_jobs {
             for (axis, used) in used.iter_mut().enumerate() {
-                let index = universe.index(draft.cell, axis);
+                let index = space.index(compact.cell, axis);
                 if !used[index] {
                     used[index] = true;
                     missing = missing.saturating_sub(1);
@@ -215,8 +217,8 @@ pub(super) fn warn_of_idle_values(plan: &Plan, explain_hint: Option<&str>, sink:
         if !plan.published.is_empty() {
             continue;
         }
-        for (axis, column) in universe.axes().iter().enumerate() {
-            for index in (0..column.product).filter(|&index| !used[axis][index]) {
+        for (axis, column) in space.axes().iter().enumerate() {
+            for index in (0..column.product_len).filter(|&index| !used[axis][index]) {
                 let text = column.values[index]
                     .as_ref()
                     .map(|value| value.text.as_str())
@@ -229,7 +231,7 @@ pub(super) fn warn_of_idle_values(plan: &Plan, explain_hint: Option<&str>, sink:
                     .at(
                         group
                             .config
-                            .places
+                            .locations
                             .of(&format!("axes.{}[{index}]", column.name)),
                         "every cell is excluded",
                     )

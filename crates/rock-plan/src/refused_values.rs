@@ -19,16 +19,10 @@ pub(super) struct RefusedValues<'a> {
 }
 
 impl<'a> RefusedValues<'a> {
-    pub(super) fn new(universe: &AxisSpace, compat: &'a Compat, platform: Platform) -> Self {
+    pub(super) fn new(space: &AxisSpace, compat: &'a Compat, platform: Platform) -> Self {
         let named = |row: &'a UnsupportedFamilyRow| {
-            let axis = universe
-                .axes()
-                .iter()
-                .position(|column| column.name == row.axis)?;
-            let is = |value: &Option<crate::config::AxisValue>| {
-                value.as_ref().is_some_and(|value| value.text == row.value)
-            };
-            Some((axis, universe.axes()[axis].values.iter().position(is)?, row))
+            let axis = space.position_of_name(&row.axis)?;
+            Some((axis, space.axes()[axis].index_of(&row.value)?, row))
         };
         let rows = compat.family_build_tables().unsupported_families.iter();
         let is_for = |row: &&UnsupportedFamilyRow| {
@@ -41,8 +35,8 @@ impl<'a> RefusedValues<'a> {
     }
 
     /// Returns the rows that apply to a cell, as a bit set of at most 64 rows.
-    pub(super) fn of(&self, universe: &AxisSpace, cell: CellRank) -> u64 {
-        let speaks = |&(axis, index, _): &(usize, usize, _)| universe.index(cell, axis) == index;
+    pub(super) fn of(&self, space: &AxisSpace, cell: CellRank) -> u64 {
+        let speaks = |&(axis, index, _): &(usize, usize, _)| space.index(cell, axis) == index;
         let rows = self
             .rows
             .iter()
@@ -83,7 +77,7 @@ impl<'a> RefusedValues<'a> {
     /// it.
     pub(super) fn excluded(
         &self,
-        universe: &AxisSpace,
+        space: &AxisSpace,
         cells: &[(CellRank, u64)],
         gfx_axis: Option<usize>,
     ) -> Vec<ExclusionRow> {
@@ -95,7 +89,7 @@ impl<'a> RefusedValues<'a> {
                 .enumerate()
                 .filter(|(number, _)| bits >> number & 1 == 1);
             let values = of_rows.map(|(_, &(axis, index, _))| (axis, index));
-            let of_gfx = gfx_axis.map(|axis| (axis, universe.index(cell, axis)));
+            let of_gfx = gfx_axis.map(|axis| (axis, space.index(cell, axis)));
             counts
                 .entry(values.chain(of_gfx).collect())
                 .or_insert((bits, 0))
@@ -103,7 +97,7 @@ impl<'a> RefusedValues<'a> {
         }
         let row = |(values, (bits, count)): (Vec<(usize, usize)>, (u64, u64))| {
             let text = |&(axis, index): &(usize, usize)| {
-                let column = &universe.axes()[axis];
+                let column = &space.axes()[axis];
                 Some((
                     column.name.clone(),
                     column.values[index].as_ref()?.text.clone(),

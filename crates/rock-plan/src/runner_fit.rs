@@ -40,7 +40,7 @@ pub fn check_fit(plan: &Plan, compat: &Compat, severity: Severity, sink: &mut Si
         for job in group.jobs(number) {
             for why in lacks(job, need) {
                 *lacking
-                    .entry((job.place().labels.join(", "), why))
+                    .entry((job.machine().labels.join(", "), why))
                     .or_default() += 1;
             }
         }
@@ -53,7 +53,7 @@ pub fn check_fit(plan: &Plan, compat: &Compat, severity: Severity, sink: &mut Si
             sink.push(
                 Diagnostic::new(&codes::JOB_DOES_NOT_FIT, message)
                     .severity(severity)
-                    .at(group.config.places.of("runner"), "")
+                    .at(group.config.locations.of("runner"), "")
                     .note(need.origin.r#ref.clone())
                     .help("set `runner` to a larger one, such as `self-hosted` or your own label"),
             );
@@ -74,7 +74,7 @@ pub fn check_images(plan: &Plan, sink: &mut Sink) {
             if let (None, Some(why), true) = (
                 &site.image,
                 &site.note,
-                site.places.iter().any(|place| place.docker),
+                site.machines.iter().any(|machine| machine.docker),
             ) {
                 without.entry(why).or_default().push(job.id());
             }
@@ -88,7 +88,7 @@ pub fn check_images(plan: &Plan, sink: &mut Sink) {
             sink.push(
                 Diagnostic::new(&build::NO_IMAGE, message)
                     .at(
-                        group.config.places.of("image.missing"),
+                        group.config.locations.of("image.missing"),
                         "this makes it an error",
                     )
                     .note(why.to_owned())
@@ -114,16 +114,16 @@ pub fn warn_of_caches(plan: &Plan, sink: &mut Sink) {
             "build fewer combinations, build some in another repository, or choose a larger runner",
         );
     sink.push(match plan.groups.iter().find(|group| group.keeps_cache()) {
-        Some(group) => warning.at(group.config.places.of("workflow.cache"), ""),
+        Some(group) => warning.at(group.config.locations.of("workflow.cache"), ""),
         None => warning,
     });
 }
 
 /// Returns the reasons why a job does not fit.
 fn lacks(job: JobView<'_>, need: &BuildNeedRow) -> Vec<String> {
-    let place = job.place();
+    let machine = job.machine();
     let mut reasons = Vec::new();
-    if let (Some(needed), Some(has)) = (need.disk_gib, place.disk_gib)
+    if let (Some(needed), Some(has)) = (need.disk_gib, machine.disk_gib)
         && needed > has
     {
         reasons.push(format!(
@@ -132,7 +132,7 @@ fn lacks(job: JobView<'_>, need: &BuildNeedRow) -> Vec<String> {
         ));
     }
     if let (Some(needed), Some(threads), Some(limit_min)) =
-        (need.thread_hours, place.threads, place.limit_min)
+        (need.thread_hours, machine.threads, machine.limit_min)
     {
         let useful_min = u64::from(limit_min.saturating_sub(IDLE_MIN));
         if u64::from(needed) * 60 > useful_min * u64::from(threads) {

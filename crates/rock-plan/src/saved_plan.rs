@@ -12,14 +12,14 @@ pub struct SavedPlan {
     /// The jobs.
     pub jobs: Vec<Job>,
     /// Cells without a job.
-    pub left_out: Vec<LeftOut>,
+    pub excluded: Vec<SavedExclusion>,
     /// Names of wheels whose jobs were skipped because they are already published.
     pub published: Vec<String>,
 }
 
 /// Cells of one matrix that have no job, for one reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct SavedExclusion {
     /// The distribution of the matrix.
     pub distribution: DistributionName,
     /// The platform of the matrix.
@@ -41,7 +41,7 @@ impl SavedPlan {
             .groups
             .iter()
             .flat_map(|group| group.excluded.iter().map(move |row| (group, row)));
-        let left_out = rows.map(|(group, row)| LeftOut {
+        let excluded = rows.map(|(group, row)| SavedExclusion {
             distribution: group.config.distribution.clone(),
             platform: group.config.platform,
             axes: row.axes.clone(),
@@ -51,7 +51,7 @@ impl SavedPlan {
         });
         Self {
             jobs: plan.jobs().map(JobView::to_job).collect(),
-            left_out: left_out.collect(),
+            excluded: excluded.collect(),
             published: plan.published.clone(),
         }
     }
@@ -60,7 +60,7 @@ impl SavedPlan {
     #[must_use]
     pub fn with(mut self, other: Self) -> Self {
         self.jobs.extend(other.jobs);
-        self.left_out.extend(other.left_out);
+        self.excluded.extend(other.excluded);
         self.published.extend(other.published);
         self
     }

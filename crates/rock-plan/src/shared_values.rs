@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::interner::Interner;
-use super::machine_kind::{MachineKind, places};
+use super::machine_kind::{MachineKind, machines_of};
 use super::{BuildEstimate, job_id};
 use crate::config::{
     AxisRole, GpuPolicy, MatrixConfig, ParsedValue, RecipeProfile, RowOverrides, RunnerSelector,
@@ -21,7 +21,7 @@ pub(super) struct CompactJob {
     pub(super) device: u32,
     pub(super) site: u32,
     pub(super) estimate: u32,
-    pub(super) changes: u32,
+    pub(super) overrides: u32,
     /// Number of its extra wheels' names.
     pub(super) wheels: u32,
     /// 0 if the job is not collapsed, otherwise 1 + the index into `SharedValues::covers`.
@@ -48,7 +48,7 @@ pub(super) struct SharedValues {
     /// By device code, site and backend.
     pub(super) estimates: Interner<(usize, usize, usize), Option<BuildEstimate>>,
     /// By the matching rows.
-    pub(super) changes: Interner<Vec<usize>, RowOverrides>,
+    pub(super) overrides: Interner<Vec<usize>, RowOverrides>,
     /// Names of extra wheels, by label, tag and overrides, and by field axes, version and device
     /// code if they matter.
     pub(super) wheels: Interner<(u32, u32, u32, Vec<usize>), Vec<String>>,
@@ -98,7 +98,7 @@ pub(super) struct RunnerChoice {
     pub(super) image_glibc: Option<Version>,
     pub(super) note: Option<String>,
     /// The runner, or the members of a pool, one of which each job uses; never empty.
-    pub(super) places: Vec<MachineKind>,
+    pub(super) machines: Vec<MachineKind>,
     /// The machines that test the wheel, if it is not tested by the build itself.
     pub(super) tested_at: Vec<MachineKind>,
     pub(super) gpu: GpuPolicy,
@@ -108,7 +108,7 @@ pub(super) struct RunnerChoice {
 
 impl SharedValues {
     /// Number of the overrides of a job that no row matches.
-    pub(super) const NO_CHANGES: u32 = 0;
+    pub(super) const NO_OVERRIDES: u32 = 0;
 
     /// Number of the extra wheels of jobs that have none.
     pub(super) const NO_WHEELS: u32 = 0;
@@ -117,16 +117,16 @@ impl SharedValues {
     pub(super) fn of(
         config: &MatrixConfig,
         profile: &RecipeProfile,
-        universe: &AxisSpace,
+        space: &AxisSpace,
         compat: &Compat,
     ) -> Self {
         let mut shared = Self::default();
-        let unchanged = shared.changes.number(Vec::new(), RowOverrides::default);
-        assert_eq!(unchanged, Self::NO_CHANGES);
+        let none = shared.overrides.number(Vec::new(), RowOverrides::default);
+        assert_eq!(none, Self::NO_OVERRIDES);
         if profile.wheels.is_empty() {
             shared.wheels.number((0, 0, 0, Vec::new()), Vec::new);
         }
-        for column in universe.axes() {
+        for column in space.axes() {
             let prefix = match column.role {
                 AxisRole::Package => format!("{}-", config.distribution.normalized()),
                 AxisRole::Rocm => "rocm".to_owned(),
@@ -145,7 +145,7 @@ impl SharedValues {
                 .id_parts
                 .push(column.values.iter().map(part).collect());
         }
-        let mut order: Vec<usize> = (0..universe.axes().len()).collect();
+        let mut order: Vec<usize> = (0..space.axes().len()).collect();
         let rank = |role| match role {
             AxisRole::Package => 0,
             AxisRole::Rocm => 1,
@@ -157,12 +157,12 @@ impl SharedValues {
         };
         order.sort_by_key(|&axis| {
             (
-                rank(universe.axes()[axis].role),
-                universe.axes()[axis].name.clone(),
+                rank(space.axes()[axis].role),
+                space.axes()[axis].name.clone(),
             )
         });
         shared.id_order = order;
-        shared.packages = packages(universe, profile, compat);
+        shared.packages = packages(space, profile, compat);
         if config.test.families.is_some() {
             let rows = compat.family_build_tables().family_builds.iter();
             let rows = rows.filter(|row| {
@@ -172,7 +172,7 @@ impl SharedValues {
                 .map(|row| {
                     (
                         row.family.clone(),
-                        places(&RunnerSelector::label(&row.test_runner), compat),
+                        machines_of(&RunnerSelector::label(&row.test_runner), compat),
                     )
                 })
                 .collect();
@@ -182,8 +182,8 @@ impl SharedValues {
 }
 
 /// Returns the values of the package axis.
-fn packages(universe: &AxisSpace, profile: &RecipeProfile, compat: &Compat) -> Vec<PackageValue> {
-    let Some(axis) = universe.position(AxisRole::Package) else {
+fn packages(space: &AxisSpace, profile: &RecipeProfile, compat: &Compat) -> Vec<PackageValue> {
+    let Some(axis) = space.position(AxisRole::Package) else {
         return vec![PackageValue {
             in_name: ExpectedWheel::version_text(None),
             ..PackageValue::default()
@@ -191,7 +191,7 @@ fn packages(universe: &AxisSpace, profile: &RecipeProfile, compat: &Compat) -> V
     };
     let mut kinds: Vec<(Option<*const rock_compat::rows::PackageRow>, usize)> = Vec::new();
     let mut packages = Vec::new();
-    for (index, value) in universe.axes()[axis].values.iter().enumerate() {
+    for (index, value) in space.axes()[axis].values.iter().enumerate() {
         let Some(ParsedValue::Package(asked)) = value.as_ref().map(|value| &value.value) else {
             packages.push(PackageValue {
                 in_name: ExpectedWheel::version_text(None),

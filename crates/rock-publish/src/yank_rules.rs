@@ -73,7 +73,7 @@ impl YankRuleSet {
         for (number, selection) in release.yank.iter().enumerate() {
             self.add_selection(
                 selection.clone(),
-                config.places.of(&format!("release.yank[{number}]")),
+                config.locations.of(&format!("release.yank[{number}]")),
                 Severity::Warning,
             );
         }

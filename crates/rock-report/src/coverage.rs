@@ -38,7 +38,7 @@ pub fn coverage(
     archives: &[MatchedArchive<'_>],
 ) -> Coverage {
     let mut shares: BTreeMap<(MachineTag, String), CoverageShare> = BTreeMap::new();
-    for row in &expected.left_out {
+    for row in &expected.excluded {
         shares
             .entry((
                 MachineTag::of_platform(row.platform),
@@ -65,7 +65,7 @@ pub fn coverage(
         .fold(CoverageShare::default(), |total, share| total.plus(*share));
     let row =
         |((machine, distribution), share): ((MachineTag, String), CoverageShare)| CoverageRow {
-            excluded: expected.left_out_count(&machine, &distribution),
+            excluded: expected.excluded_count(&machine, &distribution),
             machine,
             distribution,
             share,

@@ -9,7 +9,7 @@ use rock_names::{
     ExpectedWheel, PythonVersion, RocmVersion, WheelIdentity, has_wheel_extension, is_tree_archive,
 };
 use rock_plan::codes::plan as codes;
-use rock_plan::{Job, LeftOut, SavedPlan};
+use rock_plan::{Job, SavedExclusion, SavedPlan};
 
 /// The expected cells and archives of a plan.
 #[derive(Debug, Clone, Default)]
@@ -19,7 +19,7 @@ pub struct ExpectedCells {
     /// Archives of install trees, by name.
     pub archives: BTreeMap<String, ExpectedArchive>,
     /// The cells that the plan excludes.
-    pub left_out: Vec<LeftOut>,
+    pub excluded: Vec<SavedExclusion>,
 }
 
 /// A wheel for one Python. A wheel for any Python has one cell for each Python that the plan says
@@ -87,7 +87,7 @@ impl ExpectedCells {
         let mut expected = Self {
             cells: Vec::new(),
             archives,
-            left_out: plan.left_out.clone(),
+            excluded: plan.excluded.clone(),
         };
         for job in &plan.jobs {
             for wheel in job.wheels() {
@@ -186,8 +186,8 @@ impl ExpectedCells {
     }
 
     /// Returns the number of cells that the plan excludes for a distribution on a platform.
-    pub fn left_out_count(&self, machine: &MachineTag, distribution: &str) -> u64 {
-        let rows = self.left_out.iter().filter(|row| {
+    pub fn excluded_count(&self, machine: &MachineTag, distribution: &str) -> u64 {
+        let rows = self.excluded.iter().filter(|row| {
             MachineTag::of_platform(row.platform) == *machine
                 && row.distribution.normalized() == distribution
         });
@@ -195,12 +195,12 @@ impl ExpectedCells {
     }
 
     /// Returns the exclusion that a cell matches, if the plan has one.
-    pub fn why_left_out(
+    pub fn exclusion_of(
         &self,
         machine: &MachineTag,
         cell: &Combination,
         python: Option<PythonVersion>,
-    ) -> Option<&LeftOut> {
+    ) -> Option<&SavedExclusion> {
         let python = python.map(|python| python.to_string());
         let accelerator = cell.accelerator_version();
         let torch = cell.torch_text();
@@ -221,7 +221,7 @@ impl ExpectedCells {
             _ if axis == cell.distribution || axis == "version" => value == cell.version.as_str(),
             _ => false,
         };
-        self.left_out.iter().find(|row| {
+        self.excluded.iter().find(|row| {
             MachineTag::of_platform(row.platform) == *machine
                 && row.distribution.normalized() == cell.distribution
                 && row.axes.iter().all(|(axis, value)| agrees(axis, value))

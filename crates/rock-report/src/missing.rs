@@ -183,7 +183,7 @@ pub fn grids(expected: &ExpectedCells, found: &[MatchedCell<'_>]) -> Vec<Missing
                     wheel: None,
                     job: None,
                     reason: expected
-                        .why_left_out(machine, column.0, *python)
+                        .exclusion_of(machine, column.0, *python)
                         .map(|row| row.reason.clone()),
                 },
             };

@@ -84,7 +84,12 @@ pub const FREE_THREADED_OFF: Code = Code::note(
 pub const ROCM_POLICY: Code = Code::note(
     "P007",
     "rocm-policy",
-    "`rocm-policy` is `oldest` or `newest`, which keeps one ROCm version for each torch release and excludes the others.",
+    "`rocm-policy` is `oldest` or `newest`, which keeps one ROCm version for each torch release \
+     and excludes the others. With `torch-from: image` and `python-from: image` it keeps one for each \
+     torch release and Python, because not every image has every Python.\n\nThe version is chosen \
+     among those that the matrix combines with this torch. Versions that are excluded for P001 or \
+     P003, or by an entry of `exclude` that names only torch, only ROCm or both, are not chosen; \
+     other exclusions are not considered.",
 );
 /// A cell that `exclude` matches.
 pub const EXCLUDED_BY_USER: Code = Code::note(

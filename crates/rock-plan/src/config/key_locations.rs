@@ -137,10 +137,11 @@ mod tests {
         let text = "axes:\n  torch: [\"2.5\", \"2.6\"]\n  rocm: [\"6.2\"]\nindexes: {a.b: x, a: {b: y, c: z}}\nrows:\n  - torch: \"2.7\"\n";
         let source = SourceText::new("m.yaml", text);
         let tree = yaml::parse(&source, &mut Sink::new()).unwrap();
-        let mut places = KeyLocations::new(source, tree);
-        let at =
-            |places: &KeyLocations, path: &str| places.span(path).map(|span| text[span].to_owned());
-        let known = |path| at(&places, path).unwrap();
+        let mut locations = KeyLocations::new(source, tree);
+        let at = |locations: &KeyLocations, path: &str| {
+            locations.span(path).map(|span| text[span].to_owned())
+        };
+        let known = |path| at(&locations, path).unwrap();
         assert_eq!(known("axes.torch[1]"), "\"2.6\"");
         assert_eq!(known("indexes.a.b"), "x", "the first path that fits");
         assert_eq!(known("indexes.a.c"), "z");
@@ -159,19 +160,22 @@ mod tests {
             "rows[0].torch.x",
             "axes.",
         ] {
-            assert_eq!(at(&places, path), None, "{path}");
+            assert_eq!(at(&locations, path), None, "{path}");
         }
         assert!(
-            places.of("axes.torch[2]").to_string().ends_with(":2:10"),
+            locations.of("axes.torch[2]").to_string().ends_with(":2:10"),
             "{}",
-            places.of("axes.torch[2]")
+            locations.of("axes.torch[2]")
         );
-        places.insert("axes.torch[2]", 0..4);
-        assert_eq!(at(&places, "axes.torch[2]").unwrap(), "axes");
-        places.replace("axes.torch", 2..4);
-        assert_eq!(at(&places, "axes.torch").unwrap(), "es");
+        locations.insert("axes.torch[2]", 0..4);
+        assert_eq!(at(&locations, "axes.torch[2]").unwrap(), "axes");
+        locations.replace("axes.torch", 2..4);
+        assert_eq!(at(&locations, "axes.torch").unwrap(), "es");
         assert_eq!(
-            (at(&places, "axes.torch[1]"), at(&places, "axes.torch[2]")),
+            (
+                at(&locations, "axes.torch[1]"),
+                at(&locations, "axes.torch[2]")
+            ),
             (None, None)
         );
     }

@@ -15,7 +15,7 @@ use rock_names::{
 #[derive(Debug, Clone)]
 pub struct MatrixConfig {
     /// Source locations of the file's keys and values.
-    pub places: KeyLocations,
+    pub locations: KeyLocations,
     /// Whether the file is planned; a disabled file yields no jobs.
     pub enabled: bool,
     /// The distribution to build.
@@ -98,7 +98,7 @@ pub enum HostValue {
 
 impl HostValue {
     /// Returns the key path of the value, for [`KeyLocations::of`].
-    pub fn place(self) -> String {
+    pub fn path(self) -> String {
         match self {
             Self::Gfx => "gfx".to_owned(),
             Self::Rocm { index } => format!("axes.rocm[{index}]"),

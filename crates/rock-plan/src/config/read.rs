@@ -71,8 +71,8 @@ pub fn read_parsed(
     let is_known = |name: &str| MATRIX.fields.iter().any(|field| field.name == name);
     let has_unknown_keys = matches!(&tree.value, NodeValue::Map(entries) if entries.iter().any(|(key, _)| !is_known(&key.text)));
     let mut whole = completeness::complete(&tree, &MATRIX_FILE);
-    let mut places = KeyLocations::new(source.clone(), tree);
-    release_type::apply_overrides(&mut whole, &lookups.overrides, &mut places);
+    let mut locations = KeyLocations::new(source.clone(), tree);
+    release_type::apply_overrides(&mut whole, &lookups.overrides, &mut locations);
     let platform = whole.get("platform").cloned();
     let mut reader = ConfigReader {
         source,
@@ -83,8 +83,8 @@ pub fn read_parsed(
     };
     let host_values = reader.resolve_host(&mut whole);
     let recipe = reader.recipe(&whole);
-    let release = reader.release_type(&mut whole, &recipe, &mut places);
-    let config = reader.config(&whole, (recipe, release), host_values, places);
+    let release = reader.release_type(&mut whole, &recipe, &mut locations);
+    let config = reader.config(&whole, (recipe, release), host_values, locations);
     config.filter(|_| !file.has_errors && sink.error_count() == errors)
 }
 
@@ -338,8 +338,8 @@ mod tests {
         );
         assert_eq!(config.rows[0].set.vars["opt-dim"], "64");
         assert_eq!(config.include[0].set.gpu, Some(GpuPolicy::Required));
-        assert_eq!(slice(&config.places.of("axes.torch[2]")), "'2.7.1'");
-        assert_eq!(slice(&config.places.of("axes.flash-attn[1]")), "'2.7.4'");
+        assert_eq!(slice(&config.locations.of("axes.torch[2]")), "'2.7.1'");
+        assert_eq!(slice(&config.locations.of("axes.flash-attn[1]")), "'2.7.4'");
     }
 
     #[test]
@@ -427,7 +427,7 @@ mod tests {
         let config = config(&format!(
             "{AXES}exclude:\n  - torch: \"2.6.0\"\ngfx: [gfx90a, gfx942]\n"
         ));
-        let at = |path: &str| slice(&config.places.of(path));
+        let at = |path: &str| slice(&config.locations.of(path));
         assert_eq!(at("axes.torch[1]"), "\"2.6.0\"");
         assert_eq!(at("exclude[0].torch"), "\"2.6.0\"");
         assert_eq!(at("gfx[1]"), "gfx942");

@@ -7,7 +7,7 @@ use super::{DockerDocument, ImageDocument, MatrixDocument, RepairDocument, TestD
 pub(super) fn matrix_document(plan: &Plan, group: &PlanGroup) -> MatrixDocument {
     let config = &group.config;
     MatrixDocument {
-        matrix: config.places.source().path.to_string(),
+        matrix: config.locations.source().path.to_string(),
         distribution: config.distribution.to_string(),
         platform: config.platform.to_string(),
         torch_from: config.torch_from.to_string(),

@@ -55,13 +55,13 @@ struct SitePart<'a> {
 
 impl<'a> SitePart<'a> {
     fn of(job: JobView<'a>) -> Self {
-        let (site, place) = (job.site(), job.place());
-        let (image, runner_group) = (site.image.as_deref(), place.group.as_deref());
+        let (site, machine) = (job.site(), job.machine());
+        let (image, runner_group) = (site.image.as_deref(), machine.group.as_deref());
         let image_glibc = site.image_glibc.as_ref().map(ToString::to_string);
         Self {
             image,
             image_glibc,
-            runner: &place.labels,
+            runner: &machine.labels,
             runner_group,
             gpu: site.gpu.word(),
         }
@@ -114,7 +114,7 @@ impl SerializedPieces {
             let pair = IndexMap::from([(name, text)]);
             inner(&pair)
         };
-        let axes = group.universe.axes().iter().map(|column| {
+        let axes = group.space.axes().iter().map(|column| {
             let value = |value: &Option<crate::config::AxisValue>| {
                 value
                     .as_ref()
@@ -125,7 +125,7 @@ impl SerializedPieces {
         });
         let mut pieces = Self {
             head: format!("\"matrix\":{number},\"axes\":{{").into_bytes(),
-            package_axis: group.universe.position(crate::config::AxisRole::Package),
+            package_axis: group.space.position(crate::config::AxisRole::Package),
             axes: axes.collect(),
             packages: Vec::new(),
             labels: Vec::new(),
@@ -136,7 +136,7 @@ impl SerializedPieces {
             has_own_vars: !group.config.rows.is_empty()
                 || !group.config.include.is_empty()
                 || group
-                    .universe
+                    .space
                     .axes()
                     .iter()
                     .any(|column| column.role == crate::config::AxisRole::Field),
@@ -161,13 +161,13 @@ impl SerializedPieces {
             );
             pieces.packages.push(piece);
         }
-        for draft in &group.drafts {
+        for compact in &group.compact_jobs {
             let view = JobView {
                 group,
-                draft,
+                compact,
                 number,
             };
-            keep(&mut pieces.labels, draft.label, || {
+            keep(&mut pieces.labels, compact.label, || {
                 let plus = view
                     .label()
                     .map(|label| format!("+{label}"))
@@ -179,7 +179,7 @@ impl SerializedPieces {
                     }),
                 )
             });
-            keep(&mut pieces.recipes, draft.tag, || {
+            keep(&mut pieces.recipes, compact.tag, || {
                 let backend = view.backend();
                 inner(&RecipePart {
                     backend: &backend.name,
@@ -188,7 +188,7 @@ impl SerializedPieces {
                     run_time: &backend.run_time,
                 })
             });
-            keep(&mut pieces.devices, draft.device, || {
+            keep(&mut pieces.devices, compact.device, || {
                 let gfx: Vec<String> = view.device().gfx.iter().map(ToString::to_string).collect();
                 inner(&DevicePart {
                     families: if gfx == view.families() {
@@ -204,8 +204,10 @@ impl SerializedPieces {
                         .collect(),
                 })
             });
-            keep(&mut pieces.sites, draft.site, || inner(&SitePart::of(view)));
-            keep(&mut pieces.site_warnings, draft.site, || {
+            keep(&mut pieces.sites, compact.site, || {
+                inner(&SitePart::of(view))
+            });
+            keep(&mut pieces.site_warnings, compact.site, || {
                 let warnings: Vec<&str> = view.site().note.as_deref().into_iter().collect();
                 if warnings.is_empty() {
                     return Vec::new();
@@ -214,7 +216,7 @@ impl SerializedPieces {
                 piece.extend_from_slice(&inner(&WarningsPart { warnings }));
                 piece
             });
-            keep(&mut pieces.estimates, draft.estimate, || {
+            keep(&mut pieces.estimates, compact.estimate, || {
                 inner(&EstimatePart {
                     estimate: view.estimate().map(EstimateDocument::from),
                 })
@@ -231,7 +233,7 @@ impl SerializedPieces {
         text.extend_from_slice(&self.head);
         let mut first = true;
         for (axis, values) in self.axes.iter().enumerate() {
-            let piece = &values[job.group.universe.index(job.draft.cell, axis)];
+            let piece = &values[job.group.space.index(job.compact.cell, axis)];
             if !piece.is_empty() {
                 if !first {
                     text.push(b',');
@@ -241,28 +243,28 @@ impl SerializedPieces {
             }
         }
         text.extend_from_slice(b"},");
-        let draft = job.draft;
+        let compact = job.compact;
         let package = self
             .package_axis
-            .map_or(0, |axis| job.group.universe.index(draft.cell, axis));
+            .map_or(0, |axis| job.group.space.index(compact.cell, axis));
         text.extend_from_slice(&self.packages[package]);
-        if let Some((plus, label)) = &self.labels[draft.label as usize] {
+        if let Some((plus, label)) = &self.labels[compact.label as usize] {
             text.extend_from_slice(plus.as_bytes());
             text.extend_from_slice(job.tag().as_bytes());
             text.extend_from_slice(b"\",");
-            let wheels = job.further_wheels();
+            let wheels = job.extra_wheels();
             if !wheels.is_empty() {
                 text.extend_from_slice(&inner(&WheelsPart { wheels }));
                 text.push(b',');
             }
             text.extend_from_slice(label);
         }
-        let of_pool = (job.site().places.len() > 1).then(|| inner(&SitePart::of(job)));
+        let of_pool = (job.site().machines.len() > 1).then(|| inner(&SitePart::of(job)));
         for (pieces, number) in [
-            (&self.recipes, draft.tag),
-            (&self.devices, draft.device),
-            (&self.sites, draft.site),
-            (&self.estimates, draft.estimate),
+            (&self.recipes, compact.tag),
+            (&self.devices, compact.device),
+            (&self.sites, compact.site),
+            (&self.estimates, compact.estimate),
         ] {
             text.push(b',');
             match &of_pool {
@@ -272,7 +274,7 @@ impl SerializedPieces {
                 _ => text.extend_from_slice(pieces[number as usize].as_deref().unwrap_or_default()),
             }
         }
-        if draft.covers != 0 {
+        if compact.covers != 0 {
             text.push(b',');
             text.extend_from_slice(&inner(&CoversPart {
                 covers: job.covers(),
@@ -293,7 +295,7 @@ impl SerializedPieces {
             text.extend_from_slice(&inner(&WarningsPart {
                 warnings: job.warnings().collect(),
             }));
-        } else if let Some(warnings) = self.site_warnings[draft.site as usize]
+        } else if let Some(warnings) = self.site_warnings[compact.site as usize]
             .as_deref()
             .filter(|text| !text.is_empty())
         {

@@ -11,7 +11,7 @@ use crate::config::{
     TorchFrom,
 };
 use crate::job::indexes_for;
-use crate::{BuildEstimate, DroppedGfx, Job, JobSettings, LeftOut, SavedPlan};
+use crate::{BuildEstimate, DroppedGfx, Job, JobSettings, SavedExclusion, SavedPlan};
 use rock_diagnostic::{Diagnostic, Location, Sink, SourceText, shell_quoted};
 
 /// Reads the jobs of a saved plan. Reports an error if the file is not a plan of this version.
@@ -103,13 +103,13 @@ pub fn read_saved(source: &SourceText, sink: &mut Sink) -> Option<SavedPlan> {
             .iter()
             .map(|job| job_of(job, &document.matrices))
             .collect::<Result<_, String>>()?;
-        let left_out = document
+        let excluded = document
             .excluded
             .iter()
-            .map(|row| left_out(row, &document.matrices));
+            .map(|row| saved_exclusion(row, &document.matrices));
         Ok(SavedPlan {
             jobs,
-            left_out: left_out.collect::<Result<_, String>>()?,
+            excluded: excluded.collect::<Result<_, String>>()?,
             published: document.published.clone(),
         })
     };
@@ -123,7 +123,10 @@ fn test_families(text: &str) -> TestFamilies {
         .unwrap_or_else(|| TestFamilies::These(text.split(';').map(str::to_owned).collect()))
 }
 
-fn left_out(row: &ExcludedDocument, matrices: &[MatrixDocument]) -> Result<LeftOut, String> {
+fn saved_exclusion(
+    row: &ExcludedDocument,
+    matrices: &[MatrixDocument],
+) -> Result<SavedExclusion, String> {
     let matrix = matrices.get(row.matrix).ok_or_else(|| {
         format!(
             "an excluded row refers to matrix {}, which does not exist",
@@ -132,7 +135,7 @@ fn left_out(row: &ExcludedDocument, matrices: &[MatrixDocument]) -> Result<LeftO
     })?;
     let fault =
         |error: &dyn std::fmt::Display| format!("an excluded row of `{}`: {error}", matrix.matrix);
-    Ok(LeftOut {
+    Ok(SavedExclusion {
         distribution: matrix.distribution.parse().map_err(|e| fault(&e))?,
         platform: Platform::from_word(&matrix.platform)
             .ok_or_else(|| fault(&format!("unknown value `{}`", matrix.platform)))?,
@@ -179,7 +182,7 @@ fn job_of(job: &JobDocument, matrices: &[MatrixDocument]) -> Result<Job, String>
         version: parsed!(job.version.as_deref()),
         label: parsed!(job.label.as_deref()),
         wheel: job.wheel.clone(),
-        further_wheels: job.wheels.clone(),
+        extra_wheels: job.wheels.clone(),
         python: parsed!(axis("python")),
         torch: parsed!(axis("torch")),
         rocm: parsed!(axis("rocm")),

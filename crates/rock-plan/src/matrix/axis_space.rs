@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use indexmap::IndexMap;
 
-use crate::config::{Axis, AxisRole, AxisValue, CellRow, MatrixConfig, ParsedValue};
+use super::limits::MatrixSizeError;
+use crate::config::{Axis, AxisRole, AxisValue, CellRow, MatrixConfig};
 
 /// The axes of one matrix file with every value that the product, `rows` or `include` name.
 ///
@@ -26,7 +27,7 @@ pub struct AxisColumn {
     /// do not name this axis.
     pub values: Vec<Option<AxisValue>>,
     /// Number of values that belong to the product.
-    pub product: usize,
+    pub product_len: usize,
     /// Difference in rank between consecutive values of this axis.
     stride: u64,
     /// Indexes of the values by their text.
@@ -53,17 +54,12 @@ pub struct AxisValueIndex {
     pub value: usize,
 }
 
-/// The number of cells exceeds 64 bits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the axes have more than 2^64 cells")]
-pub struct TooManyCells;
-
 impl AxisSpace {
     /// Collects the axes and all values of the product and of explicit cells.
     ///
     /// # Errors
     /// If the number of cells does not fit in 64 bits.
-    pub fn new(config: &MatrixConfig) -> Result<Self, TooManyCells> {
+    pub fn new(config: &MatrixConfig) -> Result<Self, MatrixSizeError> {
         let explicit = || config.rows.iter().chain(&config.include);
         let mut axes: Vec<AxisColumn> = config.axes.iter().map(AxisColumn::of_axis).collect();
         for row in explicit() {
@@ -80,7 +76,7 @@ impl AxisSpace {
         }
         for column in &mut axes {
             let named = |row: &CellRow| row.axes.contains_key(&column.name);
-            if column.product == 0 || !config.rows.iter().all(named) {
+            if column.product_len == 0 || !config.rows.iter().all(named) {
                 column.values.push(None);
             }
         }
@@ -89,7 +85,7 @@ impl AxisSpace {
             column.stride = stride;
             stride = stride
                 .checked_mul(column.values.len() as u64)
-                .ok_or(TooManyCells)?;
+                .ok_or(MatrixSizeError::Cells)?;
         }
         Ok(Self { axes })
     }
@@ -99,19 +95,25 @@ impl AxisSpace {
         &self.axes
     }
 
-    /// Returns the position of the axis with this role.
+    /// Returns the position of the axis with this role, which is unique except for
+    /// [`AxisRole::Field`]: look such axes up by name.
     pub fn position(&self, role: AxisRole) -> Option<usize> {
         self.axes.iter().position(|column| column.role == role)
     }
 
+    /// Returns the position of the axis with this name.
+    pub fn position_of_name(&self, name: &str) -> Option<usize> {
+        self.axes.iter().position(|column| column.name == name)
+    }
+
     /// Returns the number of cells of the product; 0 without axes.
     pub fn cell_count(&self) -> u64 {
-        if self.axes.iter().all(|column| column.product == 0) {
+        if self.axes.iter().all(|column| column.product_len == 0) {
             return 0;
         }
         self.axes
             .iter()
-            .map(|column| column.product.max(1) as u64)
+            .map(|column| column.product_len.max(1) as u64)
             .product()
     }
 
@@ -138,6 +140,10 @@ impl AxisSpace {
     }
 
     /// Returns the cell that a row names; axes that it does not name are absent.
+    ///
+    /// # Panics
+    /// If the row is not one of the matrix file, or is an `include` entry that does not name a
+    /// single cell: reading the file ensures that a cell outside the product names every axis.
     pub fn cell_of(&self, row: &CellRow) -> CellRank {
         let index = |column: &AxisColumn| match row.axes.get(&column.name) {
             Some(value) => column.index_of(&value.text),
@@ -146,7 +152,10 @@ impl AxisSpace {
         CellRank(
             self.axes
                 .iter()
-                .map(|column| column.stride * index(column).unwrap_or(0) as u64)
+                .map(|column| {
+                    let index = index(column).expect("a row of the file names a single cell");
+                    column.stride * index as u64
+                })
                 .sum(),
         )
     }
@@ -154,11 +163,11 @@ impl AxisSpace {
     /// Whether a row names a value that is not part of the product.
     pub fn has_value_beyond_product(&self, row: &CellRow) -> bool {
         row.axes.iter().any(|(name, value)| {
-            let column = self.axes.iter().find(|column| column.name == *name);
-            column.is_none_or(|column| {
+            self.position_of_name(name).is_none_or(|axis| {
+                let column = &self.axes[axis];
                 column
                     .index_of(&value.text)
-                    .is_none_or(|index| index >= column.product)
+                    .is_none_or(|index| index >= column.product_len)
             })
         })
     }
@@ -168,7 +177,7 @@ impl AxisSpace {
         self.axes
             .iter()
             .enumerate()
-            .all(|(axis, column)| column.product_index(self.index(cell, axis)))
+            .all(|(axis, column)| column.is_in_product(self.index(cell, axis)))
     }
 
     /// Returns the axis names and values of a cell, in the order of the file.
@@ -190,7 +199,7 @@ impl AxisColumn {
             column.add(value);
         }
         Self {
-            product: column.values.len(),
+            product_len: column.values.len(),
             ..column
         }
     }
@@ -200,7 +209,7 @@ impl AxisColumn {
             name: name.to_owned(),
             role,
             values: Vec::new(),
-            product: 0,
+            product_len: 0,
             stride: 0,
             by_text: HashMap::new(),
         }
@@ -220,16 +229,7 @@ impl AxisColumn {
     }
 
     fn of_explicit(name: &str, value: &AxisValue) -> Self {
-        let role = match &value.value {
-            ParsedValue::Package(_) => AxisRole::Package,
-            ParsedValue::Python(_) => AxisRole::Python,
-            ParsedValue::Torch(_) => AxisRole::Torch,
-            ParsedValue::Rocm(_) => AxisRole::Rocm,
-            ParsedValue::Gfx(_) => AxisRole::Gfx,
-            ParsedValue::Text(_) if name == "backend" => AxisRole::Backend,
-            ParsedValue::Text(_) => AxisRole::Field,
-        };
-        Self::new(name, role)
+        Self::new(name, value.value.role(name))
     }
 
     /// Returns the index of the absent value, which is the last one, if there is one.
@@ -242,19 +242,19 @@ impl AxisColumn {
 
     /// Whether a value index belongs to the product. An axis that only explicit cells name is
     /// absent in the product.
-    fn product_index(&self, index: usize) -> bool {
-        if self.product == 0 {
+    fn is_in_product(&self, index: usize) -> bool {
+        if self.product_len == 0 {
             self.values[index].is_none()
         } else {
-            index < self.product
+            index < self.product_len
         }
     }
 
     /// Returns the range of value indexes in the product.
     pub fn product_range(&self) -> std::ops::Range<usize> {
-        match (self.product, self.absent()) {
+        match (self.product_len, self.absent()) {
             (0, Some(absent)) => absent..absent + 1,
-            (product, _) => 0..product,
+            (len, _) => 0..len,
         }
     }
 }

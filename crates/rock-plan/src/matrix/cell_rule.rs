@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 
 use super::axis_space::{AxisSpace, AxisValueIndex};
-use super::limits::{MOST_COMBINATIONS, MOST_PLACES};
-use super::walk::TooLarge;
+use super::limits::{MOST_COMBINATIONS, MOST_STORED_ANSWERS, MatrixSizeError};
 use crate::config::{AxisRole, ParsedValue};
 use rock_compat::SupportReason;
 use rock_diagnostic::Code;
@@ -47,9 +46,18 @@ pub(super) struct Finding {
 /// A finding about the cells with these values.
 #[derive(Debug, Clone)]
 pub(super) struct RuleFinding {
-    pub(super) finding: Finding,
+    pub(super) outcome: Finding,
     /// The values that it applies to, in the order of the rule's axes.
     pub(super) values: Vec<AxisValueIndex>,
+}
+
+impl RuleFinding {
+    /// Returns the values that it applies to, in the order of the file's axes.
+    pub(super) fn sorted_values(&self) -> Vec<AxisValueIndex> {
+        let mut values = self.values.clone();
+        values.sort_unstable();
+        values
+    }
 }
 
 /// The effect of a finding on cells. An exclusion takes precedence over the others: a cell that one
@@ -68,7 +76,7 @@ pub(super) enum RuleEffect {
 
 impl RuleEffect {
     /// Whether the cells are not legs.
-    pub(super) fn leaves_out(self) -> bool {
+    pub(super) fn excludes(self) -> bool {
         matches!(self, Self::Exclude | Self::Fail)
     }
 }
@@ -85,7 +93,7 @@ pub(super) struct BoundValues<'s> {
 
 impl<'s> BoundValues<'s> {
     /// Returns the values with these indexes, or `None` if one of them is the absent value.
-    fn at(space: &'s AxisSpace, axes: &[usize], indexes: &[usize]) -> Option<Self> {
+    pub(super) fn at(space: &'s AxisSpace, axes: &[usize], indexes: &[usize]) -> Option<Self> {
         let mut bound = Self::default();
         for (&axis, &index) in axes.iter().zip(indexes) {
             let column = &space.axes()[axis];
@@ -139,11 +147,19 @@ impl CellRule {
     ///
     /// # Errors
     /// If there are too many combinations.
+    ///
+    /// # Panics
+    /// If a role is [`AxisRole::Field`], which several axes may have; [`Self::of_findings`] takes
+    /// any axes.
     pub(super) fn build(
         space: &AxisSpace,
         roles: &[AxisRole],
         mut evaluate: impl FnMut(BoundValues<'_>) -> Option<Finding>,
-    ) -> Result<Option<Self>, TooLarge> {
+    ) -> Result<Option<Self>, MatrixSizeError> {
+        assert!(
+            !roles.contains(&AxisRole::Field),
+            "a field axis has no role of its own"
+        );
         let axes: Option<Vec<usize>> = roles.iter().map(|role| space.position(*role)).collect();
         let Some(axes) = axes else {
             return Ok(None);
@@ -154,11 +170,11 @@ impl CellRule {
         let mut indexes = vec![0; axes.len()];
         for answer in &mut answers {
             if let Some(values) = BoundValues::at(space, &axes, &indexes)
-                && let Some(finding) = evaluate(values)
+                && let Some(outcome) = evaluate(values)
             {
                 let at = |(&axis, &value): (&usize, &usize)| AxisValueIndex { axis, value };
                 let values = axes.iter().zip(&indexes).map(at).collect();
-                findings.push(RuleFinding { finding, values });
+                findings.push(RuleFinding { outcome, values });
                 *answer = last_answer(&findings);
             }
             for (index, size) in indexes.iter_mut().zip(&sizes).rev() {
@@ -198,7 +214,7 @@ impl CellRule {
             });
         }
         let count: usize = sizes.iter().product();
-        let answers = if count > MOST_PLACES {
+        let answers = if count > MOST_STORED_ANSWERS {
             RuleAnswers::Few(few)
         } else {
             let answer = |number: usize| few.get(&number).copied().unwrap_or(0);
@@ -228,7 +244,8 @@ impl CellRule {
         answer.checked_sub(1).map(|n| n as usize)
     }
 
-    /// Returns all findings, in the order of the values.
+    /// Returns all findings: those of [`Self::build`] in the order of the values, those of
+    /// [`Self::of_findings`] in the given order.
     pub(super) fn findings(&self) -> &[RuleFinding] {
         &self.findings
     }
@@ -237,10 +254,13 @@ impl CellRule {
     ///
     /// # Errors
     /// If there are too many to evaluate.
-    pub(super) fn combinations(space: &AxisSpace, axes: &[usize]) -> Result<usize, TooLarge> {
+    pub(super) fn combinations(
+        space: &AxisSpace,
+        axes: &[usize],
+    ) -> Result<usize, MatrixSizeError> {
         let count = sizes(space, axes).iter().product();
         if count > MOST_COMBINATIONS {
-            Err(TooLarge::Combinations)
+            Err(MatrixSizeError::Combinations)
         } else {
             Ok(count)
         }
@@ -261,7 +281,7 @@ fn sizes(space: &AxisSpace, axes: &[usize]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::super::user_excludes::user_excludes;
-    use super::{AxisSpace, CellRule, Finding, MOST_PLACES, RuleAnswers, RuleEffect};
+    use super::{AxisSpace, CellRule, Finding, MOST_STORED_ANSWERS, RuleAnswers, RuleEffect};
     use crate::codes::plan as codes;
     use crate::config::{self, AxisRole, Lookups, MatrixConfig, recipe};
     use rock_compat::{Compat, SupportReason};
@@ -303,9 +323,24 @@ mod tests {
     }
 
     #[test]
-    fn excludes_have_an_answer_for_each_place_up_to_the_limit() {
-        assert_eq!(answers(MOST_PLACES / 256, 256), (true, true));
-        assert_eq!(answers(MOST_PLACES + 1, 1), (false, true));
+    #[should_panic(expected = "a field axis has no role of its own")]
+    fn a_rule_cannot_read_field_axes_by_role() {
+        let config = read(
+            "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\ngfx: [gfx942]\naxes:\n  \
+             flash-attn: [\"2.8.3\"]\n  torch: [\"2.6.0\"]\n  rocm: [\"6.2\"]\n  python: [\"3.12\"]\n  \
+             max-jobs: [1, 2]\n  opt-dim: [64, 128]\n"
+                .to_owned(),
+        );
+        let space = AxisSpace::new(&config).unwrap();
+        assert_eq!(space.position_of_name("max-jobs"), Some(4));
+        assert_eq!(space.position_of_name("opt-dim"), Some(5));
+        let _ = CellRule::build(&space, &[AxisRole::Field], |_| None);
+    }
+
+    #[test]
+    fn excludes_have_an_answer_for_each_combination_up_to_the_limit() {
+        assert_eq!(answers(MOST_STORED_ANSWERS / 256, 256), (true, true));
+        assert_eq!(answers(MOST_STORED_ANSWERS + 1, 1), (false, true));
     }
 
     #[test]

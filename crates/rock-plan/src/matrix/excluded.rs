@@ -2,11 +2,17 @@
 
 use indexmap::IndexMap;
 
+use super::axis_space::{AxisSpace, AxisValueIndex};
+use super::cell_rule::RuleFinding;
 use crate::codes::plan as codes;
 use rock_diagnostic::Code;
 
-/// A set of cells that are excluded for one reason: those that match the partial axes and that no
-/// earlier rule excluded.
+/// A set of cells that are excluded for one reason: those with the values in `axes` that no rule
+/// with a higher precedence excludes.
+///
+/// A cell may match several rows, but it counts for one. The precedence is not that of the rows in
+/// an expansion, which are sorted by code and value: the rule whose axes are bound first comes
+/// first, then the first one in `rules`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExclusionRow {
     /// Axis names and values; an axis that is not named may have any value.
@@ -21,6 +27,26 @@ pub struct ExclusionRow {
     pub hint: String,
     /// Table, row and date that the reason is based on; empty for the user's own rules.
     pub source: String,
+}
+
+impl ExclusionRow {
+    /// Creates the row of the cells that a finding excludes.
+    pub(super) fn of(space: &AxisSpace, found: &RuleFinding, count: u64) -> Self {
+        let text = |at: &AxisValueIndex| {
+            let column = &space.axes()[at.axis];
+            let value = column.values[at.value].as_ref()?;
+            Some((column.name.clone(), value.text.clone()))
+        };
+        let reason = &found.outcome.reason;
+        Self {
+            axes: found.sorted_values().iter().filter_map(text).collect(),
+            count,
+            code: found.outcome.code,
+            reason: reason.reason.clone(),
+            hint: reason.hint.clone(),
+            source: reason.source.clone(),
+        }
+    }
 }
 
 /// The tables of the compatibility data with the rows that decide about cells, by the code of the

@@ -1,18 +1,14 @@
-//! Expands a matrix file into legs.
-//!
-//! Input: the validated file, its recipe's profile and the compatibility data. Output: the legal
-//! cells, and the reason for every other cell.
-//!
-//! **Invariant:** no cell is lost: the number of legs and the counts of the exclusions add up to
-//! the number of cells.
+//! The steps of an expansion, which the module `matrix` describes.
 
 use super::axis_space::{AxisSpace, CellRank};
+use super::cell_rule::RuleFinding;
 use super::cell_selection::CellSelection;
 use super::excluded::ExclusionRow;
 use super::explicit_cells::add_explicit_cells;
-use super::findings::{excluded_row, report};
+use super::findings::report;
+use super::limits::MatrixSizeError;
 use super::rules::rules;
-use super::walk::MatrixWalk;
+use super::walk::{MatrixWalk, rule_finding};
 use crate::codes::plan as codes;
 use crate::config::{MatrixConfig, RecipeProfile};
 use rock_compat::Compat;
@@ -25,7 +21,8 @@ pub struct MatrixExpansion {
     pub space: AxisSpace,
     /// The legal cells without duplicates, in the order of the file's axes.
     pub legs: Vec<CellRank>,
-    /// The excluded cells; their counts and the number of `legs` add up to `cell_count`.
+    /// The excluded cells, sorted by code and then by value in the order of the file; their counts
+    /// and the number of `legs` add up to `cell_count`.
     pub excluded: Vec<ExclusionRow>,
     /// Number of cells of the product and of explicit cells outside it.
     pub cell_count: u64,
@@ -41,54 +38,54 @@ pub fn expand(
     selection: &CellSelection,
     sink: &mut Sink,
 ) -> Option<MatrixExpansion> {
-    let too_many = |message: String, sink: &mut Sink| {
-        let error =
-            Diagnostic::new(&codes::TOO_MANY_CELLS, message).at(config.places.of("axes"), "");
-        sink.push(error.help("list fewer values, or split the matrix into several files"));
-    };
-    let space = match AxisSpace::new(config) {
-        Ok(space) => space,
+    match expand_within_limits(config, profile, compat, selection, sink) {
+        Ok(expansion) => Some(expansion),
         Err(error) => {
-            too_many(error.to_string(), sink);
-            return None;
+            let error = Diagnostic::new(&codes::TOO_MANY_CELLS, error.to_string())
+                .at(config.locations.of("axes"), "");
+            sink.push(error.help("list fewer values, or split the matrix into several files"));
+            None
         }
-    };
+    }
+}
+
+fn expand_within_limits(
+    config: &MatrixConfig,
+    profile: &RecipeProfile,
+    compat: &Compat,
+    selection: &CellSelection,
+    sink: &mut Sink,
+) -> Result<MatrixExpansion, MatrixSizeError> {
+    let space = AxisSpace::new(config)?;
     if !config.enabled {
-        return Some(MatrixExpansion {
+        return Ok(MatrixExpansion {
             space,
             legs: Vec::new(),
             excluded: Vec::new(),
             cell_count: 0,
         });
     }
-    let rules = match rules(config, &space, profile, compat) {
-        Ok(rules) => rules,
-        Err(error) => {
-            too_many(error.to_string(), sink);
-            return None;
-        }
-    };
+    let rules = rules(config, &space, profile, compat)?;
     let mut walk = MatrixWalk::new(&space, &rules);
-    if let Err(error) = walk.all() {
-        too_many(error.to_string(), sink);
-        return None;
-    }
+    walk.all()?;
     let outside = add_explicit_cells(config, &space, &rules, &mut walk, sink);
     let cell_count = space.cell_count() + outside;
     let MatrixWalk {
         mut legs, counts, ..
     } = walk;
     legs.sort_unstable();
-    let mut excluded = Vec::new();
-    for (hit, &count) in &counts {
-        let found = &rules[hit.rule].findings()[hit.finding];
-        if count > 0 && found.finding.effect.leaves_out() {
-            excluded.push(excluded_row(&space, found, count));
-        }
-    }
-    excluded.sort_by(|a, b| (a.code.id, order_key(a)).cmp(&(b.code.id, order_key(b))));
+    let mut excluded: Vec<(&RuleFinding, u64)> = counts
+        .iter()
+        .map(|(hit, &count)| (rule_finding(&rules, *hit), count))
+        .filter(|(found, count)| *count > 0 && found.outcome.effect.excludes())
+        .collect();
+    excluded.sort_by_cached_key(|(found, _)| (found.outcome.code.id, found.sorted_values()));
+    let excluded = excluded
+        .into_iter()
+        .map(|(found, count)| ExclusionRow::of(&space, found, count))
+        .collect();
     report(config, &space, &rules, &counts, selection, sink);
-    Some(MatrixExpansion {
+    Ok(MatrixExpansion {
         space,
         legs,
         excluded,
@@ -96,12 +93,9 @@ pub fn expand(
     })
 }
 
-fn order_key(row: &ExclusionRow) -> Vec<(&String, &String)> {
-    row.axes.iter().collect()
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::excluded::table_command;
     use super::{CellRank, CellSelection, MatrixExpansion, expand};
     use crate::config::{self, Lookups, recipe};
     use rock_compat::Compat;
@@ -143,6 +137,54 @@ mod tests {
             .collect();
         assert_eq!(axes, [("torch", "2.6.0"), ("rocm", "6.2")]);
         assert_eq!((row.code.id, row.count), ("P001", 1));
+    }
+
+    #[test]
+    fn rows_of_one_code_are_sorted_by_the_order_of_the_values() {
+        let (expansion, _) = expanded(
+            "axes: {flash-attn: [\"2.8.3\"], python: [\"3.12\"], rocm: [\"6.1\"], \
+             torch: [\"2.5.1\", \"2.9.1\", \"2.10.0\"]}\n",
+        );
+        let torches: Vec<(&str, &str)> = expansion
+            .excluded
+            .iter()
+            .map(|row| (row.code.id, row.axes["torch"].as_str()))
+            .collect();
+        assert_eq!(torches, [("P001", "2.9.1"), ("P001", "2.10.0")]);
+    }
+
+    /// A rule that cites a table has a command that shows it.
+    #[test]
+    fn rows_with_a_source_have_the_command_that_shows_their_table() {
+        let of_index = "axes: {flash-attn: [\"2.6.3\", \"2.8.3\"], python: [\"3.8\", \"3.12\", \"3.13t\"], \
+            torch: [\"2.4.1\", \"2.6.0\"], rocm: [\"6.1\", \"6.2\"], backend: [ck, triton]}\n";
+        let of_image = "torch-from: image\nrocm-policy: newest\naxes: {flash-attn: [\"2.8.3\"], \
+            python: [\"3.12\"], torch: [\"2.9.1\"], rocm: [\"7.0\", \"7.2\", \"7.2.4\"]}\n";
+        let rows = [of_index, of_image].map(|axes| expanded(axes).0.excluded);
+        let mut codes: Vec<(&str, bool)> = Vec::new();
+        for row in rows.iter().flatten() {
+            let has_source = !row.source.is_empty();
+            assert!(
+                !has_source || table_command(row.code).is_some(),
+                "{} cites {}",
+                row.code.id,
+                row.source
+            );
+            codes.push((row.code.id, has_source));
+        }
+        codes.sort_unstable();
+        codes.dedup();
+        let expected = [
+            ("P001", true),
+            ("P002", true),
+            ("P003", true),
+            ("P004", true),
+            ("P005", true),
+            ("P006", false),
+            ("P007", false),
+            ("P078", true),
+        ];
+        assert_eq!(codes, expected);
     }
 
     #[test]

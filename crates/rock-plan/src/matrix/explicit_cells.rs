@@ -6,7 +6,7 @@ use super::axis_space::{AxisSpace, AxisValueIndex, CellRank};
 use super::cell_rule::{CellRule, Finding};
 use super::findings::with_source;
 use super::partial::PartialCells;
-use super::walk::{MatrixWalk, RuleHit, RuleScope};
+use super::walk::{MatrixWalk, RuleHit, RuleScope, rule_finding};
 use crate::codes::plan as codes;
 use crate::config::{CellRow, MatrixConfig};
 use rock_diagnostic::{Diagnostic, Sink};
@@ -48,8 +48,8 @@ pub(super) fn add_explicit_cells(
     let mut unused = restore_included_cells(space, &entries, walk);
     unused.extend(unused_partial_entries(space, &entries, &legs_outside, walk));
     for (number, (hit, message)) in unused {
-        let finding = &rules[hit.rule].findings()[hit.finding].finding;
-        sink.push(include_left_out(config, number, message, finding));
+        let finding = &rule_finding(rules, hit).outcome;
+        sink.push(unused_include(config, number, message, finding));
     }
     outside.len() as u64
 }
@@ -70,7 +70,7 @@ impl IncludeEntries {
 
 /// Whether an `include` entry names every axis of the product or a value outside it.
 fn names_one_cell(space: &AxisSpace, row: &CellRow) -> bool {
-    let mut axes = space.axes().iter().filter(|column| column.product > 0);
+    let mut axes = space.axes().iter().filter(|column| column.product_len > 0);
     axes.all(|column| row.axes.contains_key(&column.name)) || space.has_value_beyond_product(row)
 }
 
@@ -144,7 +144,7 @@ fn unused_partial_entries(
     unused
 }
 
-fn include_left_out(
+fn unused_include(
     config: &MatrixConfig,
     number: usize,
     message: &str,
@@ -153,7 +153,7 @@ fn include_left_out(
     let reason = &finding.reason;
     let message = format!("{message}: {}", reason.reason);
     let diagnostic = Diagnostic::new(&codes::INCLUDE_LEFT_OUT, message).at(
-        config.places.of(&format!("include[{number}].axes")),
+        config.locations.of(&format!("include[{number}].axes")),
         finding.code.name,
     );
     let diagnostic = with_source(diagnostic, finding);

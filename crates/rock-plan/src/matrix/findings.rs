@@ -1,12 +1,12 @@
-//! The output of findings: rows of excluded cells, and diagnostics.
+//! The diagnostics of findings.
 
 use std::collections::BTreeMap;
 
 use super::axis_space::{AxisSpace, AxisValueIndex};
 use super::cell_rule::{CellRule, Finding, RuleEffect, RuleFinding};
 use super::cell_selection::CellSelection;
-use super::excluded::{ExclusionRow, table_command};
-use super::walk::RuleHit;
+use super::excluded::table_command;
+use super::walk::{RuleHit, rule_finding};
 use crate::config::{AxisRole, MatrixConfig};
 use rock_diagnostic::{Diagnostic, Severity, Sink};
 
@@ -17,25 +17,6 @@ pub(super) fn with_source(diagnostic: Diagnostic, finding: &Finding) -> Diagnost
         _ if source.is_empty() => diagnostic,
         Some(command) => diagnostic.note(format!("from {source}; `{command}` shows the table")),
         None => diagnostic.note(format!("from {source}")),
-    }
-}
-
-/// Returns the row of the cells that a finding excludes.
-pub(super) fn excluded_row(space: &AxisSpace, found: &RuleFinding, count: u64) -> ExclusionRow {
-    let text = |at: &AxisValueIndex| {
-        let column = &space.axes()[at.axis];
-        let value = column.values[at.value].as_ref()?;
-        Some((column.name.clone(), value.text.clone()))
-    };
-    let mut values = found.values.clone();
-    values.sort_unstable();
-    ExclusionRow {
-        axes: values.iter().filter_map(text).collect(),
-        count,
-        code: found.finding.code,
-        reason: found.finding.reason.reason.clone(),
-        hint: found.finding.reason.hint.clone(),
-        source: found.finding.reason.source.clone(),
     }
 }
 
@@ -56,8 +37,8 @@ pub(super) fn report(
     };
     let mut notes: BTreeMap<(&str, Option<usize>), Diagnostic> = BTreeMap::new();
     for (hit, _) in counts.iter().filter(|(_, count)| **count > 0) {
-        let RuleFinding { finding, values } = &rules[hit.rule].findings()[hit.finding];
-        let severity = match finding.effect {
+        let RuleFinding { outcome, values } = rule_finding(rules, *hit);
+        let severity = match outcome.effect {
             RuleEffect::Exclude => continue,
             RuleEffect::Fail => Severity::Error,
             RuleEffect::Warn => Severity::Warning,
@@ -72,34 +53,34 @@ pub(super) fn report(
             .find(|at| Some(at.axis) == package)
             .map(|at| at.value);
         if severity == Severity::Note
-            && let Some(first) = notes.remove(&(finding.code.id, of_package))
+            && let Some(first) = notes.remove(&(outcome.code.id, of_package))
         {
             notes.insert(
-                (finding.code.id, of_package),
-                first.note(finding.reason.reason.clone()),
+                (outcome.code.id, of_package),
+                first.note(outcome.reason.reason.clone()),
             );
             continue;
         }
         let mut diagnostic =
-            Diagnostic::new(finding.code, finding.reason.reason.clone()).severity(severity);
+            Diagnostic::new(outcome.code, outcome.reason.reason.clone()).severity(severity);
         for (n, at) in values.iter().enumerate() {
             let column = &space.axes()[at.axis];
             let path = format!("axes.{}[{}]", column.name, at.value);
-            let place = config.places.of(&path);
+            let location = config.locations.of(&path);
             let text = column.values[at.value]
                 .as_ref()
                 .map(|value| format!("{} {}", column.name, value.text));
             diagnostic = match n {
-                0 => diagnostic.at(place, text.unwrap_or_default()),
-                _ => diagnostic.also(place, text.unwrap_or_default()),
+                0 => diagnostic.at(location, text.unwrap_or_default()),
+                _ => diagnostic.also(location, text.unwrap_or_default()),
             };
         }
-        diagnostic = with_source(diagnostic, finding);
-        if !finding.reason.hint.is_empty() {
-            diagnostic = diagnostic.help(finding.reason.hint.clone());
+        diagnostic = with_source(diagnostic, outcome);
+        if !outcome.reason.hint.is_empty() {
+            diagnostic = diagnostic.help(outcome.reason.hint.clone());
         }
         match severity {
-            Severity::Note => drop(notes.insert((finding.code.id, of_package), diagnostic)),
+            Severity::Note => drop(notes.insert((outcome.code.id, of_package), diagnostic)),
             Severity::Error | Severity::Warning => sink.push(diagnostic),
         }
     }

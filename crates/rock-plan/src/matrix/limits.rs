@@ -11,4 +11,24 @@ pub(super) const MOST_STEPS: u64 = 1_000_000_000;
 pub(super) const MOST_COMBINATIONS: usize = 100_000;
 /// Maximum number of combinations for which an exclude rule stores an answer (4 bytes each) for
 /// every combination; beyond it, only the excluded ones are stored.
-pub(super) const MOST_PLACES: usize = 1 << 16;
+pub(super) const MOST_STORED_ANSWERS: usize = 1 << 16;
+
+/// The matrix file exceeds a limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum MatrixSizeError {
+    /// The number of cells exceeds 64 bits.
+    #[error("the axes have more than 2^64 cells")]
+    Cells,
+    /// Too many legal cells.
+    #[error("more than {MOST_LEGS} cells are legal")]
+    Legs,
+    /// Too many combinations to evaluate against the compatibility data.
+    #[error(
+        "the compatibility data would have to be evaluated for more than {MOST_COMBINATIONS} \
+         combinations of two or three axes"
+    )]
+    Combinations,
+    /// Too many steps, even if few cells are legal.
+    #[error("expanding the matrix takes more than {MOST_STEPS} steps")]
+    Steps,
+}

@@ -1,8 +1,11 @@
-//! Expands a matrix into legs, with the reason for every missing cell.
+//! Expands a matrix into legs, with the reason for every cell that a rule excludes.
 //!
 //! Input: a validated [`crate::config::MatrixConfig`], a [`crate::config::RecipeProfile`] and the
 //! compatibility data. Output: a [`MatrixExpansion`]: the legal cells as ranks in the product, and
-//! [`ExclusionRow`]s whose counts add up to the rest.
+//! [`ExclusionRow`]s whose counts add up to the rest. Planning adds rows for legs whose families
+//! cannot be built (P052, `refused_values`). Jobs that are skipped because their wheels are
+//! published, and cells that the job of another cell covers, are not exclusions; ARCHITECTURE.md
+//! lists all stages at which a cell can disappear.
 //!
 //! Cells are not enumerated one by one if a prefix of axes already excludes them: the axes that
 //! compatibility data constrains are bound first, each rule is evaluated as soon as the axes that
@@ -30,12 +33,13 @@
 //! are bound first, and a prefix that is excluded ends there. The steps of an expansion are:
 //!
 //! 1. `rules` evaluates each rule for all combinations of the axes that it reads, and keeps the
-//!    findings: here, one rule with one finding.
+//!    findings: here, one rule with one finding. The module describes how to add a rule.
 //! 2. `walk` binds one axis after another and looks the answers up. A finding that excludes ends
 //!    the prefix; an unknown combination (P009), a warning or a note counts for the cells below
 //!    that no other rule excludes.
 //! 3. `explicit_cells` adds the cells of `rows` and `include`.
-//! 4. `findings` turns the counted findings into rows and diagnostics.
+//! 4. `excluded` turns the findings that exclude cells into rows, and `findings` the others into
+//!    diagnostics.
 //!
 //! `tests/it/expansion_is_exact.rs` compares the result with an enumeration of all cells.
 //!
@@ -49,9 +53,10 @@ mod excluded;
 mod expand;
 mod explicit_cells;
 mod findings;
-mod gfx;
 mod limits;
 mod partial;
+mod rocm_policy;
+mod rule_inputs;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -62,5 +67,4 @@ pub use axis_space::{AxisSpace, AxisValueIndex, CellRank};
 pub use cell_selection::CellSelection;
 pub use excluded::{ExclusionRow, table_command};
 pub use expand::{MatrixExpansion, expand};
-pub use gfx::{GfxChoice, choose_gfx};
 pub use partial::PartialCells;

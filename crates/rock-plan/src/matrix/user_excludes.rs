@@ -21,7 +21,7 @@ pub(super) fn user_excludes(config: &MatrixConfig, space: &AxisSpace) -> Vec<Cel
         .into_iter()
         .map(|(axes, excludes)| {
             let finding = |values: Vec<AxisValueIndex>| RuleFinding {
-                finding: excluded_by_user(),
+                outcome: excluded_by_user(),
                 values,
             };
             CellRule::of_findings(space, axes, excludes.into_iter().map(finding))

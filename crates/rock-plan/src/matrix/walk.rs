@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use super::axis_space::{AxisSpace, CellRank};
 use super::cell_rule::{CellRule, RuleEffect, RuleFinding};
-use super::limits::{MOST_COMBINATIONS, MOST_LEGS, MOST_STEPS};
+use super::limits::{MOST_LEGS, MOST_STEPS, MatrixSizeError};
 use crate::codes::plan as codes;
 use crate::config::AxisRole;
 
@@ -26,28 +26,28 @@ const BINDING_ORDER: [AxisRole; 7] = [
     AxisRole::Field,
 ];
 
-/// An error of a walk that exceeds a limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(super) enum TooLarge {
-    /// Too many legal cells.
-    #[error("more than {MOST_LEGS} cells are legal")]
-    Legs,
-    /// Too many combinations to evaluate against the compatibility data.
-    #[error(
-        "the compatibility data would have to be evaluated for more than {MOST_COMBINATIONS} \
-         combinations of two or three axes"
-    )]
-    Combinations,
-    /// Too many steps, even if few cells are legal.
-    #[error("expanding the matrix takes more than {MOST_STEPS} steps")]
-    Steps,
-}
-
 /// A finding of a rule, by their indexes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct RuleHit {
     pub(super) rule: usize,
     pub(super) finding: usize,
+}
+
+/// Returns the finding that a hit refers to.
+#[inline]
+pub(super) fn rule_finding(rules: &[CellRule], hit: RuleHit) -> &RuleFinding {
+    &rules[hit.rule].findings()[hit.finding]
+}
+
+/// The effect of the rules on the values bound so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PrefixState {
+    /// The cells below may be legs.
+    Open,
+    /// The cells below are not legs, because the plan fails; other rules may exclude them.
+    Failed,
+    /// A finding excludes all cells below.
+    Excluded(RuleHit),
 }
 
 /// The rules to evaluate.
@@ -118,7 +118,7 @@ impl<'a> MatrixWalk<'a> {
         for (number, rule) in rules.iter().enumerate() {
             let depth = rule.axes.iter().map(depth_of).max().unwrap_or(0);
             due[depth].push(number);
-            let excludes = |found: &RuleFinding| found.finding.effect == RuleEffect::Exclude;
+            let excludes = |found: &RuleFinding| found.outcome.effect == RuleEffect::Exclude;
             if rule.findings().iter().any(excludes) {
                 last_exclude = last_exclude.max(depth);
             }
@@ -140,7 +140,7 @@ impl<'a> MatrixWalk<'a> {
     }
 
     /// Walks over the product.
-    pub(super) fn all(&mut self) -> Result<(), TooLarge> {
+    pub(super) fn all(&mut self) -> Result<(), MatrixSizeError> {
         match self.space.cell_count() {
             0 => Ok(()),
             count => self.descend(0, 0, count, false).map(|_| ()),
@@ -149,41 +149,43 @@ impl<'a> MatrixWalk<'a> {
 
     /// Binds the axis at `depth`, and returns the number of cells under this prefix that no rule
     /// excludes. `rank` is the sum of the weights above, and `cells` the number of cells under this
-    /// prefix. If a rule has `failed` for the prefix, its cells are not legs, but they are walked
+    /// prefix. If a rule `has_failed` for the prefix, its cells are not legs, but they are walked
     /// over for the rules that exclude them.
     fn descend(
         &mut self,
         depth: usize,
         rank: u64,
         cells: u64,
-        failed: bool,
-    ) -> Result<u64, TooLarge> {
+        has_failed: bool,
+    ) -> Result<u64, MatrixSizeError> {
         let axis = self.order[depth];
         let range = self.space.axes()[axis].product_range();
         let cells_below = cells / range.len() as u64;
         self.steps += range.len() as u64 * (1 + self.due[depth].len() as u64);
         if self.steps > self.limits.steps {
-            return Err(TooLarge::Steps);
+            return Err(MatrixSizeError::Steps);
         }
         let mut kept = 0;
         for index in range {
             self.bound[axis] = index;
-            let (pending, mut failed) = (self.pending.len(), failed);
-            let kept_below = match self.evaluate(depth, RuleScope::All, &mut failed) {
-                Some(hit) => {
+            let pending = self.pending.len();
+            let state = self.evaluate(depth, RuleScope::All, has_failed);
+            let kept_below = match state {
+                PrefixState::Excluded(hit) => {
                     *self.counts.entry(hit).or_default() += cells_below;
                     0
                 }
-                None if failed && depth >= self.last_exclude => cells_below,
-                None => {
+                PrefixState::Failed if depth >= self.last_exclude => cells_below,
+                PrefixState::Open | PrefixState::Failed => {
                     let rank = rank + self.space.weight(axis, index);
                     if depth + 1 < self.order.len() {
-                        self.descend(depth + 1, rank, cells_below, failed)?
+                        let has_failed = state == PrefixState::Failed;
+                        self.descend(depth + 1, rank, cells_below, has_failed)?
                     } else if self.legs.len() < self.limits.legs {
                         self.legs.push(CellRank::new(rank));
                         1
                     } else {
-                        return Err(TooLarge::Legs);
+                        return Err(MatrixSizeError::Legs);
                     }
                 }
             };
@@ -193,9 +195,10 @@ impl<'a> MatrixWalk<'a> {
         Ok(kept)
     }
 
-    /// Evaluates the rules due at this depth, and returns the first finding that excludes all cells
-    /// below. Other findings become pending up to the first failure, which sets `failed`.
-    fn evaluate(&mut self, depth: usize, scope: RuleScope, failed: &mut bool) -> Option<RuleHit> {
+    /// Evaluates the rules due at this depth up to the first finding that excludes all cells below.
+    /// Other findings become pending up to the first failure, at this depth or above if a rule
+    /// `has_failed` there.
+    fn evaluate(&mut self, depth: usize, scope: RuleScope, mut has_failed: bool) -> PrefixState {
         let rules = self.rules;
         for &rule in &self.due[depth] {
             let Some(finding) = rules[rule].finding_for(&self.bound) else {
@@ -205,17 +208,21 @@ impl<'a> MatrixWalk<'a> {
             if scope == RuleScope::ExceptUserExcludes && self.is_by_user(hit) {
                 continue;
             }
-            match rules[rule].findings()[finding].finding.effect {
-                RuleEffect::Exclude => return Some(hit),
-                RuleEffect::Fail | RuleEffect::Warn | RuleEffect::Note if *failed => {}
+            match rule_finding(rules, hit).outcome.effect {
+                RuleEffect::Exclude => return PrefixState::Excluded(hit),
+                RuleEffect::Fail | RuleEffect::Warn | RuleEffect::Note if has_failed => {}
                 RuleEffect::Fail => {
-                    *failed = true;
+                    has_failed = true;
                     self.pending.push(hit);
                 }
                 RuleEffect::Warn | RuleEffect::Note => self.pending.push(hit),
             }
         }
-        None
+        if has_failed {
+            PrefixState::Failed
+        } else {
+            PrefixState::Open
+        }
     }
 
     /// Counts the pending findings from the one at `first` on, and removes them.
@@ -231,16 +238,19 @@ impl<'a> MatrixWalk<'a> {
     /// Evaluates one explicit cell and counts it.
     pub(super) fn add_explicit_cell(&mut self, cell: CellRank, scope: RuleScope) {
         self.bind(cell);
-        let mut failed = false;
+        let mut has_failed = false;
         for depth in 0..self.due.len() {
-            if let Some(hit) = self.evaluate(depth, scope, &mut failed) {
-                *self.counts.entry(hit).or_default() += 1;
-                self.pending.clear();
-                return;
+            match self.evaluate(depth, scope, has_failed) {
+                PrefixState::Excluded(hit) => {
+                    *self.counts.entry(hit).or_default() += 1;
+                    self.pending.clear();
+                    return;
+                }
+                state => has_failed = state == PrefixState::Failed,
             }
         }
         self.count_pending(0, 1);
-        if !failed {
+        if !has_failed {
             self.legs.push(cell);
         }
     }
@@ -270,8 +280,7 @@ impl<'a> MatrixWalk<'a> {
         self.due[depth].iter().find_map(|&rule| {
             let finding = self.rules[rule].finding_for(&self.bound)?;
             let hit = RuleHit { rule, finding };
-            let excludes =
-                self.rules[rule].findings()[finding].finding.effect == RuleEffect::Exclude;
+            let excludes = rule_finding(self.rules, hit).outcome.effect == RuleEffect::Exclude;
             (excludes && (scope == RuleScope::All || !self.is_by_user(hit))).then_some(hit)
         })
     }
@@ -280,10 +289,10 @@ impl<'a> MatrixWalk<'a> {
     /// first if there are several. Returns `None` if one of the cells is not excluded, or if the
     /// search would take too long.
     pub(super) fn exclusion_of_all(&mut self, fixed: &[Option<usize>]) -> Option<RuleHit> {
-        self.search(0, fixed).err()
+        self.search(0, fixed)
     }
 
-    fn search(&mut self, depth: usize, fixed: &[Option<usize>]) -> Result<(), RuleHit> {
+    fn search(&mut self, depth: usize, fixed: &[Option<usize>]) -> Option<RuleHit> {
         let axis = self.order[depth];
         let range = fixed[axis].map_or_else(
             || self.space.axes()[axis].product_range(),
@@ -296,16 +305,13 @@ impl<'a> MatrixWalk<'a> {
             let found = match self.exclusion_at(depth, RuleScope::All) {
                 Some(found) => found,
                 None if depth + 1 == self.order.len() || self.steps > self.limits.steps => {
-                    return Ok(());
+                    return None;
                 }
-                None => match self.search(depth + 1, fixed) {
-                    Ok(()) => return Ok(()),
-                    Err(found) => found,
-                },
+                None => self.search(depth + 1, fixed)?,
             };
             first.get_or_insert(found);
         }
-        first.map_or(Ok(()), Err)
+        first
     }
 
     fn bind(&mut self, cell: CellRank) {
@@ -315,30 +321,74 @@ impl<'a> MatrixWalk<'a> {
     }
 
     fn is_by_user(&self, hit: RuleHit) -> bool {
-        let found = &self.rules[hit.rule].findings()[hit.finding];
-        found.finding.code.id == codes::EXCLUDED_BY_USER.id
+        rule_finding(self.rules, hit).outcome.code.id == codes::EXCLUDED_BY_USER.id
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{AxisSpace, MatrixWalk, TooLarge, WalkLimits};
+    use super::{
+        AxisSpace, CellRule, MatrixSizeError, MatrixWalk, RuleEffect, RuleFinding, RuleHit,
+        WalkLimits, codes,
+    };
     use crate::config::{self, Lookups, recipe};
-    use rock_compat::Compat;
+    use crate::matrix::AxisValueIndex;
+    use crate::matrix::cell_rule::Finding;
+    use rock_compat::{Compat, SupportReason};
     use rock_diagnostic::{Sink, SourceText};
 
     /// 3 × 4 cells; walking them binds 3 and then 3 × 4 values.
     const MATRIX: &str = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\nunknown: lenient\ngfx: [gfx942]\n\
         axes: {flash-attn: [\"2.8.3\"], torch: [\"2.6.0\"], rocm: [\"6.2\"], python: [\"3.10\", \"3.11\", \"3.12\"], \
         max-jobs: [1, 2, 3, 4]}\n";
+    /// The positions of two of its axes, in their order of binding.
+    const PYTHON: usize = 3;
+    const MAX_JOBS: usize = 4;
 
-    #[test]
-    fn walks_at_the_limits_end_and_longer_ones_are_given_up() {
+    fn space() -> AxisSpace {
         let compat = Compat::embedded();
         let lookups = Lookups::new(&compat, recipe::RecipeSet::with_shipped([]).into());
         let mut sink = Sink::new();
         let config = config::read(&SourceText::new("m.yaml", MATRIX), &lookups, &mut sink).unwrap();
-        let space = AxisSpace::new(&config).unwrap();
+        AxisSpace::new(&config).unwrap()
+    }
+
+    /// Creates a rule with one finding about the cells with these values of axes.
+    fn rule(space: &AxisSpace, effect: RuleEffect, values: &[(usize, usize)]) -> CellRule {
+        let values: Vec<AxisValueIndex> = values
+            .iter()
+            .map(|&(axis, value)| AxisValueIndex { axis, value })
+            .collect();
+        let axes = values.iter().map(|at| at.axis).collect();
+        let outcome = Finding {
+            code: &codes::ROCM_POLICY,
+            reason: SupportReason {
+                reason: String::new(),
+                hint: String::new(),
+                source: String::new(),
+            },
+            effect,
+        };
+        CellRule::of_findings(
+            space,
+            axes,
+            std::iter::once(RuleFinding { outcome, values }),
+        )
+    }
+
+    /// Returns the number of legs, and the number of cells that count for each rule.
+    fn walked(rules: &[CellRule]) -> (usize, Vec<(usize, u64)>) {
+        let space = space();
+        let mut walk = MatrixWalk::new(&space, rules);
+        walk.all().unwrap();
+        let counts = walk.counts.iter();
+        let counts = counts.map(|(RuleHit { rule, .. }, count)| (*rule, *count));
+        (walk.legs.len(), counts.collect())
+    }
+
+    #[test]
+    fn walks_at_the_limits_end_and_longer_ones_are_given_up() {
+        let space = space();
         let walk = |legs: usize, steps: u64| {
             let mut walk = MatrixWalk::with_limits(&space, &[], WalkLimits { legs, steps });
             walk.all().map(|()| (walk.legs.len(), walk.steps))
@@ -346,7 +396,44 @@ mod tests {
         let (legs, steps) = walk(usize::MAX, u64::MAX).unwrap();
         assert_eq!(legs, 12);
         assert_eq!(walk(legs, steps), Ok((legs, steps)));
-        assert_eq!(walk(legs - 1, steps), Err(TooLarge::Legs));
-        assert_eq!(walk(legs, steps - 1), Err(TooLarge::Steps));
+        assert_eq!(walk(legs - 1, steps), Err(MatrixSizeError::Legs));
+        assert_eq!(walk(legs, steps - 1), Err(MatrixSizeError::Steps));
+    }
+
+    #[test]
+    fn a_cell_counts_for_the_rule_that_is_bound_first_and_then_for_the_first_rule() {
+        let space = space();
+        let exclude = |values: &[(usize, usize)]| rule(&space, RuleEffect::Exclude, values);
+        let (shallow, deep) = ([(PYTHON, 1)], [(PYTHON, 1), (MAX_JOBS, 0)]);
+        assert_eq!(
+            walked(&[exclude(&shallow), exclude(&shallow)]),
+            (8, vec![(0, 4)])
+        );
+        assert_eq!(
+            walked(&[exclude(&deep), exclude(&shallow)]),
+            (8, vec![(1, 4)])
+        );
+        assert_eq!(
+            walked(&[exclude(&deep), exclude(&deep)]),
+            (11, vec![(0, 1)])
+        );
+    }
+
+    #[test]
+    fn an_exclusion_takes_precedence_over_a_failure_above_or_before_it() {
+        let space = space();
+        let fail = || rule(&space, RuleEffect::Fail, &[(PYTHON, 1)]);
+        let exclude = |values: &[(usize, usize)]| rule(&space, RuleEffect::Exclude, values);
+        assert_eq!(walked(&[fail()]), (8, vec![(0, 4)]));
+        // One of the four cells of the failure is excluded below.
+        assert_eq!(
+            walked(&[fail(), exclude(&[(PYTHON, 1), (MAX_JOBS, 0)])]),
+            (8, vec![(0, 3), (1, 1)])
+        );
+        // All four are excluded at the same depth, so the failure is not reported.
+        assert_eq!(
+            walked(&[fail(), exclude(&[(PYTHON, 1)])]),
+            (8, vec![(1, 4)])
+        );
     }
 }

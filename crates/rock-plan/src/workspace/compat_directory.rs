@@ -22,16 +22,16 @@ const MAX_TABLE_FILE_BYTES: u64 = 64 << 20;
 /// If the directory or a file cannot be read, or a table or row is invalid; all errors in the files
 /// are reported at once.
 pub(super) fn load(directory: &DataDirectory) -> Result<Compat, Diagnostics> {
-    let (own, places) = read_tables(directory.path())?;
+    let (own, locations) = read_tables(directory.path())?;
     match directory {
         DataDirectory::Named(path) => {
-            check_rows(path, &own, |error| places.of(error.table, error.row))?;
+            check_rows(path, &own, |error| locations.of(error.table, error.row))?;
             Ok(Compat::new(own))
         }
         DataDirectory::Overlay(path) => {
             let overlay = TableOverlay::new(Compat::embedded().all_tables(), own);
             check_rows(path, &overlay.tables, |error| {
-                places.of(error.table, overlay.own_row(error.table, error.row)?)
+                locations.of(error.table, overlay.own_row(error.table, error.row)?)
             })?;
             Ok(Compat::new(overlay.tables))
         }
@@ -40,10 +40,10 @@ pub(super) fn load(directory: &DataDirectory) -> Result<Compat, Diagnostics> {
 
 /// Reads the tables of all files in a directory, in the order of their names: the rows of a table
 /// may be spread over several files.
-fn read_tables(directory: &Path) -> Result<(CompatTables, RowPlaces), Diagnostics> {
+fn read_tables(directory: &Path) -> Result<(CompatTables, RowLocations), Diagnostics> {
     let mut sink = Sink::new();
     let mut tables = CompatTables::default();
-    let mut places = RowPlaces::default();
+    let mut locations = RowLocations::default();
     let files = sys::files_with_extension(directory, &EXTENSIONS).map_err(input_error)?;
     if files.is_empty() {
         sink.push(
@@ -66,7 +66,7 @@ fn read_tables(directory: &Path) -> Result<(CompatTables, RowPlaces), Diagnostic
         let Some(node) = yaml::parse(&source, &mut sink) else {
             continue;
         };
-        places.add(&node, &source);
+        locations.add(&node, &source);
         match yaml::de::from_node::<CompatTables>(&node) {
             Ok(read) => tables.merge(read),
             Err(error) => sink.push(
@@ -77,22 +77,22 @@ fn read_tables(directory: &Path) -> Result<(CompatTables, RowPlaces), Diagnostic
         }
     }
     into_warnings(sink)?;
-    Ok((tables, places))
+    Ok((tables, locations))
 }
 
-/// Reports invalid rows at their place, or at the directory if `place_of` returns none.
+/// Reports invalid rows at their location, or at the directory if `location_of` returns none.
 fn check_rows(
     directory: &Path,
     tables: &CompatTables,
-    place_of: impl Fn(&RowError) -> Option<Location>,
+    location_of: impl Fn(&RowError) -> Option<Location>,
 ) -> Result<(), Diagnostics> {
     let mut sink = Sink::new();
     for error in validate_tables(tables) {
-        let place = place_of(&error)
+        let location = location_of(&error)
             .unwrap_or_else(|| Location::File(directory.display().to_string().into()));
         sink.push(
             Diagnostic::new(&codes::BAD_ROW, error.to_string())
-                .at(place, "")
+                .at(location, "")
                 .help("fix the row; docs/compat.md describes its columns"),
         );
     }
@@ -105,13 +105,13 @@ fn input_error(error: sys::FileError) -> Diagnostics {
 
 /// The locations of all rows by table, in the order in which the files are merged.
 #[derive(Debug, Default)]
-struct RowPlaces(BTreeMap<String, Vec<Location>>);
+struct RowLocations(BTreeMap<String, Vec<Location>>);
 
-impl RowPlaces {
+impl RowLocations {
     fn add(&mut self, document: &Node, source: &SourceText) {
         for (table, rows) in document.entries().unwrap_or_default() {
-            let places = self.0.entry(table.text.clone()).or_default();
-            places.extend(
+            let locations = self.0.entry(table.text.clone()).or_default();
+            locations.extend(
                 rows.items()
                     .unwrap_or_default()
                     .iter()

@@ -51,7 +51,7 @@ impl<'e> HostProbe<'e> {
 pub(super) fn no_gpu(config: &MatrixConfig) -> Diagnostic {
     let message = "`gfx: [host]` selects this machine's GPUs, and it has none";
     let diagnostic =
-        Diagnostic::new(&codes::HOST_WITHOUT_GPU, message).at(config.places.of("gfx"), "");
+        Diagnostic::new(&codes::HOST_WITHOUT_GPU, message).at(config.locations.of("gfx"), "");
     if config.gfx_fallback.is_empty() {
         return diagnostic.help(
             "list the targets, set `gfx-fallback` to the targets to build without a GPU, or build on the machine with the GPU; `rock-matrix doctor` shows the GPUs that it detects",

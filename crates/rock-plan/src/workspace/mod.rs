@@ -106,7 +106,7 @@ impl MatrixFile {
 
     /// Returns the path of the file as it was passed.
     pub fn path(&self) -> &str {
-        &self.config.places.source().path
+        &self.config.locations.source().path
     }
 }
 

@@ -32,7 +32,7 @@ const WHEELS_SHOWN: usize = 20;
 pub fn plan(plan: &Plan, notes: &[String], detail: PlanDetail) -> String {
     let mut text = String::new();
     for (number, group) in plan.groups.iter().enumerate() {
-        let path = &group.config.places.source().path;
+        let path = &group.config.locations.source().path;
         let _ = writeln!(
             text,
             "{path}: {}{}{}",
@@ -59,7 +59,7 @@ pub fn plan(plan: &Plan, notes: &[String], detail: PlanDetail) -> String {
                 job.wheel(),
                 unnamed_axes(*job)
             );
-            for wheel in job.further_wheels() {
+            for wheel in job.extra_wheels() {
                 let _ = writeln!(text, "    and {wheel}");
             }
             if detail == PlanDetail::Explain {
@@ -113,7 +113,7 @@ fn counts(group: &PlanGroup) -> String {
             let excluded: u64 = group.excluded.iter().map(|row| row.count).sum();
             format!(
                 "{}, {}, {excluded} excluded{}",
-                counted(group.raw, "cell"),
+                counted(group.cell_count, "cell"),
                 counted(group.job_count(), "job"),
                 unless_none(group.shared_legs, " share another job's wheel"),
             )
@@ -273,7 +273,7 @@ fn explain_excluded(plan: &Plan, text: &mut String) {
         let _ = writeln!(
             text,
             "\nexcluded from {}:",
-            group.config.places.source().path
+            group.config.locations.source().path
         );
         for row in &group.excluded {
             let axes: Vec<String> = row

@@ -257,7 +257,7 @@ pub fn dry_run(job: &Job, build: &Build, docker: Result<&str, &str>, from: usize
         (.., None) => "tree",
     };
     line(what, &job.wheel);
-    for wheel in &job.further_wheels {
+    for wheel in &job.extra_wheels {
         line("wheel", wheel);
     }
     line("gfx", &gfx.join(" "));

@@ -31,7 +31,7 @@ pub fn summary(plan: &Plan, room: usize) -> String {
             .map_or("", |estimate| estimate.verdict.as_str());
         let words = [
             gfx.join(" "),
-            job.place().labels.join(" "),
+            job.machine().labels.join(" "),
             estimate.to_owned(),
         ]
         .map(|word| text_of(&word));
@@ -46,13 +46,13 @@ fn coverage(plan: &Plan) -> String {
         "### Coverage\n\n| matrix file | cells | excluded | legs | jobs |\n| --- | --- | --- | --- | --- |\n"
             .to_owned();
     for group in &plan.groups {
-        let path = code(&group.config.places.source().path);
+        let path = code(&group.config.locations.source().path);
         let jobs = group.job_count();
         // With a filter, reasons of other cells are left out, so the difference counts all excluded
         // cells.
         let (excluded, jobs) = match group.selected_from {
             Some(SelectedFrom::All(all)) => (
-                group.raw.saturating_sub(group.legs),
+                group.cell_count.saturating_sub(group.legs),
                 format!("{} of {all}", jobs + group.published_count()),
             ),
             Some(SelectedFrom::Planned) | None => (
@@ -63,7 +63,7 @@ fn coverage(plan: &Plan) -> String {
         let _ = writeln!(
             text,
             "| {path} | {} | {excluded} | {} | {jobs} |",
-            group.raw, group.legs
+            group.cell_count, group.legs
         );
     }
     let (published, not_failed) = (plan.published.len(), plan.not_failed().len());

@@ -11,7 +11,7 @@ use rock_yaml::Node;
 pub(super) fn insert<'a>(
     axes: &'a [Axis],
     rows: impl Iterator<Item = (&'a CellRow, &'a Node)>,
-    places: &mut KeyLocations,
+    locations: &mut KeyLocations,
 ) {
     let mut seen: BTreeMap<&str, BTreeSet<&str>> = axes
         .iter()
@@ -32,7 +32,7 @@ pub(super) fn insert<'a>(
             if texts.insert(&value.text)
                 && let Some(value) = node.get(name)
             {
-                places.insert(format!("axes.{name}[{number}]"), value.span.clone());
+                locations.insert(format!("axes.{name}[{number}]"), value.span.clone());
             }
         }
     }

@@ -73,7 +73,7 @@ impl ConfigReader<'_> {
         node: &Node,
         (recipe, release_type): (String, Option<ReleaseTypeRow>),
         mut host_values: Vec<HostValue>,
-        mut places: KeyLocations,
+        mut locations: KeyLocations,
     ) -> Option<MatrixConfig> {
         self.format(node);
         let distribution = self.distribution(node);
@@ -97,7 +97,7 @@ impl ConfigReader<'_> {
                     &codes::NO_CELLS,
                     "there is nothing to build: the file has neither `axes` nor `rows`",
                 )
-                .at(places.of("distribution"), "no versions of it are listed")
+                .at(locations.of("distribution"), "no versions of it are listed")
                 .help("list versions under `axes`, such as `python: [\"3.12\"]`"),
             );
         }
@@ -115,7 +115,7 @@ impl ConfigReader<'_> {
             .iter()
             .zip(row_nodes.iter().copied())
             .chain(include.iter().zip(of_include));
-        explicit_locations::insert(&axes, explicit, &mut places);
+        explicit_locations::insert(&axes, explicit, &mut locations);
         if items(node, "gfx").is_empty()
             && node
                 .get("gfx")
@@ -168,7 +168,7 @@ impl ConfigReader<'_> {
             test: test?,
             workflow: workflow?,
             release: release?,
-            places,
+            locations,
             recipe,
             axes,
             rows,

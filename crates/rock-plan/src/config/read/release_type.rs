@@ -17,15 +17,15 @@ use rock_yaml::{MapKey, Node, NodeValue, Scalar};
 pub(super) fn apply_overrides(
     whole: &mut Node,
     overrides: &AxisOverrides,
-    places: &mut KeyLocations,
+    locations: &mut KeyLocations,
 ) {
     let NodeValue::Map(entries) = &mut whole.value else {
         return;
     };
     // The order is that of `AxisOverrides::arguments`.
     let mut locate = |number: usize, path: &str| {
-        let span = places.source().argument_span(number);
-        places.replace(path, span.clone());
+        let span = locations.source().argument_span(number);
+        locations.replace(path, span.clone());
         span
     };
     if let Some(word) = &overrides.release_type {
@@ -124,7 +124,7 @@ impl ConfigReader<'_> {
         &mut self,
         whole: &mut Node,
         recipe: &str,
-        places: &mut KeyLocations,
+        locations: &mut KeyLocations,
     ) -> Option<ReleaseTypeRow> {
         let node = whole
             .get("release-type")
@@ -175,7 +175,7 @@ impl ConfigReader<'_> {
                 );
                 let at = if axis == "python" { 0 } else { axes.len() };
                 axes.insert(at, entry);
-                places.insert(format!("axes.{axis}"), node.span.clone());
+                locations.insert(format!("axes.{axis}"), node.span.clone());
             }
         }
         if declared.is_some_and(|words| words.vars.contains_key("release-type"))

@@ -50,7 +50,7 @@ pub(super) fn check_jobs(plan: &Plan, attest: Attest, compat: &Compat, sink: &mu
             "the recipe `{name}` installs a tree on its runner and produces nothing to publish"
         );
         let fault = Diagnostic::new(&codes::TREE_ON_A_RUNNER, message)
-            .at(group.config.places.of("recipe"), "");
+            .at(group.config.locations.of("recipe"), "");
         sink.push(fault.help(
             "remove this file from the workflow, and build it on the machine that needs the tree",
         ));
@@ -66,7 +66,7 @@ pub(super) fn check_jobs(plan: &Plan, attest: Attest, compat: &Compat, sink: &mu
         let files = plan
             .groups
             .iter()
-            .map(|group| group.config.places.source().path.to_string());
+            .map(|group| group.config.locations.source().path.to_string());
         let explain = ["rock-matrix", "plan", "--explain"]
             .map(str::to_owned)
             .into_iter();
@@ -95,7 +95,11 @@ pub(super) fn warn_of_host_values(plan: &Plan, sink: &mut Sink) {
                  have {has_not}"
             );
             let warning = Diagnostic::new(&codes::HOST_VALUE_IN_WORKFLOW, message);
-            sink.push(warning.at(config.places.of(&value.place()), "").help(help));
+            sink.push(
+                warning
+                    .at(config.locations.of(&value.path()), "")
+                    .help(help),
+            );
         }
     }
 }
@@ -132,7 +136,7 @@ pub(super) fn warn_of_attempts(plan: &Plan, sink: &mut Sink) {
             let message = format!("{} {need} runner allows", counted(count as u64, "build"));
             sink.push(
                 Diagnostic::new(&codes::BUILDS_WITHOUT_CACHE, message)
-                    .at(group.config.places.of("workflow.cache"), "")
+                    .at(group.config.locations.of("workflow.cache"), "")
                     .note(format!("the longest has {}", worst.verdict))
                     .help(
                         "set `workflow: {cache: on}`, so that each attempt continues the \

@@ -61,13 +61,13 @@ pub fn for_windows(config: &MatrixConfig, message: impl Into<String>) -> Diagnos
         "rock-matrix",
         "render",
         "script",
-        &config.places.source().path,
+        &config.locations.source().path,
         "--out",
         "rendered/",
     ];
     let command = command(&words.map(str::to_owned));
     Diagnostic::new(&build::WINDOWS_JOB, message)
-        .at(config.places.of("platform"), "")
+        .at(config.locations.of("platform"), "")
         .help(format!(
             "omit the file; `{command}` writes a script that builds its jobs, with `--shell cmd` \
              for cmd"
@@ -100,17 +100,17 @@ fn differ(plan: &Plan) -> Option<Diagnostic> {
         .filter(|(_, others)| !others.is_empty())?;
     let first = first[0];
     let mut fields = BTreeSet::new();
-    let mut places = Vec::new();
+    let mut locations = Vec::new();
     for other in others.iter().flatten() {
         for (field, _) in fields_of(first, other)
             .into_iter()
             .filter(|(_, same)| !same)
         {
             fields.insert(format!("`{field}`"));
-            let place = other.config.places.of(field);
-            places.push((
-                place,
-                format!("differs from `{}`", first.config.places.source().path),
+            let location = other.config.locations.of(field);
+            locations.push((
+                location,
+                format!("differs from `{}`", first.config.locations.source().path),
             ));
         }
     }
@@ -119,11 +119,11 @@ fn differ(plan: &Plan) -> Option<Diagnostic> {
         &codes::OPTIONS_DIFFER,
         format!("the files of a workflow have different {fields}"),
     );
-    for (number, (place, text)) in places.into_iter().enumerate() {
+    for (number, (location, text)) in locations.into_iter().enumerate() {
         fault = if number == 0 {
-            fault.at(place, text)
+            fault.at(location, text)
         } else {
-            fault.also(place, text)
+            fault.also(location, text)
         };
     }
     let commands: Vec<String> = alike
@@ -138,7 +138,7 @@ fn differ(plan: &Plan) -> Option<Diagnostic> {
 fn render_command(files: &[&PlanGroup]) -> String {
     let paths: Vec<&str> = files
         .iter()
-        .map(|group| &*group.config.places.source().path)
+        .map(|group| &*group.config.locations.source().path)
         .collect();
     let name = paths[0]
         .rsplit('/')
@@ -159,7 +159,7 @@ pub(super) fn check_paths(plan: &Plan, words: &WorkflowOverrides<'_>, sink: &mut
     let read = plan
         .groups
         .iter()
-        .map(|group| &*group.config.places.source().path);
+        .map(|group| &*group.config.locations.source().path);
     let named = words
         .files
         .iter()

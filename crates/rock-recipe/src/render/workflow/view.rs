@@ -164,7 +164,7 @@ impl<'a> WorkflowView<'a> {
         let read: Vec<String> = plan
             .groups
             .iter()
-            .map(|group| plain(&group.config.places.source().path))
+            .map(|group| plain(&group.config.locations.source().path))
             .collect();
         let rules = read.first().map(|file| quote(file)).unwrap_or_default();
         let from_source = agreed.workflow.tool == ToolFrom::Source;
@@ -328,7 +328,7 @@ fn changes(words: &WorkflowOverrides<'_>) -> Vec<String> {
 
 /// Returns one job for each architecture that a job of the plan runs on, and for `x86_64`.
 fn tools(plan: &Plan, compat: &Compat) -> Vec<ToolView> {
-    let mut arches: BTreeSet<&str> = plan.jobs().map(|job| job.place().arch.as_str()).collect();
+    let mut arches: BTreeSet<&str> = plan.jobs().map(|job| job.machine().arch.as_str()).collect();
     arches.insert("x86_64");
     let runner = |arch: &str| {
         // The oldest system that GitHub hosts: programs built there run on newer ones.

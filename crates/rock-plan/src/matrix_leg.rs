@@ -9,7 +9,7 @@ use super::{JobView, MachineKind};
 /// A leg: the fields of a job that a workflow needs to start and build it. All values are strings,
 /// because GitHub's expressions compare `3.10` and `3.1` as numbers.
 #[derive(Serialize)]
-pub(super) struct Leg<'a> {
+pub(super) struct MatrixLeg<'a> {
     id: String,
     /// The leg's index in its matrix, from 0. All legs share the outputs of one GitHub job, and
     /// each leg uses the output with its index.
@@ -50,19 +50,19 @@ struct LegDescription<'a> {
     label: &'a str,
 }
 
-impl<'a> Leg<'a> {
+impl<'a> MatrixLeg<'a> {
     pub(super) fn of(job: JobView<'a>, number: usize, detail: LegDetail) -> Self {
         let id = job.id();
         Self {
             n: number.to_string(),
-            runner: labels(job.place()),
+            runner: labels(job.machine()),
             gpu: job.site().gpu.word(),
             steps: (detail != LegDetail::Start).then(|| LegInputs::of(job, &id)),
             more: (detail == LegDetail::Whole).then(|| LegDescription {
                 wheel: job.wheel(),
                 image: job.site().image.as_deref().unwrap_or_default(),
                 recipe: &job.group.config.recipe,
-                matrix: &job.group.config.places.source().path,
+                matrix: &job.group.config.locations.source().path,
                 families: job.families().join(";"),
                 gfx: job
                     .device()
@@ -95,13 +95,13 @@ pub(super) struct TestLeg<'a> {
 impl<'a> TestLeg<'a> {
     /// Returns the test legs of a job; empty if it is tested where it is built.
     pub(super) fn of(job: JobView<'a>, number: usize, by_family: bool) -> Vec<Self> {
-        let leg = |(family, place): (Option<&'a str>, &'a MachineKind)| Self {
+        let leg = |(family, machine): (Option<&'a str>, &'a MachineKind)| Self {
             id: job.id(),
             n: number.to_string(),
             family: by_family.then_some(family.unwrap_or(ANY_FAMILY)),
-            runner: labels(place),
-            arch: &place.arch,
-            engine: engine(job, place),
+            runner: labels(machine),
+            arch: &machine.arch,
+            engine: engine(job, machine),
         };
         job.tests().into_iter().map(leg).collect()
     }
@@ -111,17 +111,17 @@ impl<'a> TestLeg<'a> {
 const ANY_FAMILY: &str = "any";
 
 /// Returns the value of `runs-on` as JSON: labels, or a group with labels.
-fn labels(place: &MachineKind) -> String {
-    match &place.group {
-        Some(group) if place.labels.is_empty() => serde_json::json!({"group": group}).to_string(),
-        Some(group) => serde_json::json!({"group": group, "labels": place.labels}).to_string(),
-        None => serde_json::to_string(&place.labels).expect("a list of strings serializes"),
+fn labels(machine: &MachineKind) -> String {
+    match &machine.group {
+        Some(group) if machine.labels.is_empty() => serde_json::json!({"group": group}).to_string(),
+        Some(group) => serde_json::json!({"group": group, "labels": machine.labels}).to_string(),
+        None => serde_json::to_string(&machine.labels).expect("a list of strings serializes"),
     }
 }
 
 /// Returns the engine that runs a job's steps on a machine.
-fn engine(job: JobView<'_>, place: &MachineKind) -> &'static str {
-    if job.site().image.is_some() && place.docker {
+fn engine(job: JobView<'_>, machine: &MachineKind) -> &'static str {
+    if job.site().image.is_some() && machine.docker {
         "docker"
     } else {
         "local"
@@ -130,22 +130,22 @@ fn engine(job: JobView<'_>, place: &MachineKind) -> &'static str {
 
 impl<'a> LegInputs<'a> {
     fn of(job: JobView<'a>, id: &str) -> Self {
-        let (site, place, words) = (job.site(), job.place(), job.words());
+        let (site, machine, values) = (job.site(), job.machine(), job.values());
         let toolchain = [
             ("image", site.image.clone()),
-            ("python", words.python.map(|python| python.to_string())),
-            ("rocm", words.rocm.map(ToString::to_string)),
-            ("torch", words.torch.map(ToString::to_string)),
+            ("python", values.python.map(|python| python.to_string())),
+            ("rocm", values.rocm.map(ToString::to_string)),
+            ("torch", values.torch.map(ToString::to_string)),
         ];
         let known: Vec<(&str, String)> = toolchain
             .into_iter()
             .filter_map(|(name, value)| Some((name, value?)))
             .collect();
         Self {
-            arch: &place.arch,
-            engine: engine(job, place),
-            timeout: place.timeout_min.to_string(),
-            cap: place.cap_min().to_string(),
+            arch: &machine.arch,
+            engine: engine(job, machine),
+            timeout: machine.timeout_min.to_string(),
+            cap: machine.cap_min().to_string(),
             cache: cell_key(id, &known),
         }
     }

@@ -5,17 +5,17 @@ use rock_names::{GfxTarget, PackageVersion, RocmVersion};
 
 /// The selected targets for one combination of package version, ROCm and backend.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct GfxChoice {
+pub(super) struct GfxChoice {
     /// Targets to compile for, in the user's order.
-    pub kept: Vec<GfxTarget>,
+    pub(super) kept: Vec<GfxTarget>,
     /// Targets that are not compiled, with the reason.
-    pub dropped: Vec<(GfxTarget, SupportReason)>,
+    pub(super) dropped: Vec<(GfxTarget, SupportReason)>,
 }
 
 /// Selects the user's targets that the package's build accepts for this backend, that the toolchain
 /// can compile, and that official torch wheels contain if `torch_wheels` is set. Missing
 /// compatibility data does not exclude a target.
-pub fn choose_gfx(
+pub(super) fn choose_gfx(
     wanted: &[GfxTarget],
     compat: &Compat,
     package: (&str, Option<&PackageVersion>),

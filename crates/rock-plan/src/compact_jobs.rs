@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::collapse::collapsed;
 use super::estimate::{EstimateQuery, estimate};
 use super::extra_wheels::{ExtraWheels, JobNameValues};
-use super::machine_kind::{MachineKind, places};
+use super::machine_kind::{MachineKind, machines_of};
 use super::naming::{CellValues, LabelFactory, name_end, platform_tag};
 use super::override_rows::OverrideRows;
 use super::refused_values::RefusedValues;
@@ -20,63 +20,75 @@ use crate::matrix::{AxisSpace, CellRank, ExclusionRow};
 use rock_compat::Compat;
 use rock_diagnostic::Sink;
 
+/// The roles that at most one axis has: all but [`AxisRole::Field`].
+const ROLES: [AxisRole; 6] = [
+    AxisRole::Package,
+    AxisRole::Python,
+    AxisRole::Torch,
+    AxisRole::Rocm,
+    AxisRole::Backend,
+    AxisRole::Gfx,
+];
+
 /// Creates the compact jobs of one group.
-pub(super) struct GroupDrafter<'a> {
+pub(super) struct CompactJobBuilder<'a> {
     pub(super) config: &'a MatrixConfig,
     pub(super) profile: &'a RecipeProfile,
-    pub(super) universe: &'a AxisSpace,
+    pub(super) space: &'a AxisSpace,
     pub(super) compat: &'a Compat,
     labels: &'a LabelFactory,
     options: &'a PlanInputs,
-    pub(super) changes: OverrideRows<'a>,
-    further: ExtraWheels<'a>,
+    pub(super) overrides: OverrideRows<'a>,
+    extra_wheels: ExtraWheels<'a>,
     pub(super) refused: RefusedValues<'a>,
-    pub(super) at: BTreeMap<AxisRole, usize>,
+    /// The positions of the axes in [`ROLES`].
+    pub(super) axis_of_role: BTreeMap<AxisRole, usize>,
     runner_axis: Option<usize>,
     gpu_axis: Option<usize>,
     /// For each backend, the axes whose values share one wheel.
     pub(super) collapsed: Vec<(&'a RecipeBackend, Vec<usize>)>,
 }
 
-impl<'a> GroupDrafter<'a> {
+/// The jobs of a group while they are created.
+struct JobList {
+    jobs: Vec<CompactJob>,
+    /// The values that they share.
+    shared: SharedValues,
+    /// The index of the job of each collapsed cell, whose values on the collapsed axes are cleared.
+    collapsed: HashMap<CellRank, usize>,
+}
+
+impl<'a> CompactJobBuilder<'a> {
     pub(super) fn new(
         config: &'a MatrixConfig,
         profile: &'a RecipeProfile,
-        universe: &'a AxisSpace,
+        space: &'a AxisSpace,
         compat: &'a Compat,
         labels: &'a LabelFactory,
         options: &'a PlanInputs,
     ) -> Self {
-        let named = |name: &str| {
-            universe
-                .axes()
-                .iter()
-                .position(|column| column.name == name)
-        };
-        let at = universe
-            .axes()
-            .iter()
-            .enumerate()
-            .map(|(axis, column)| (column.role, axis))
+        let axis_of_role = ROLES
+            .into_iter()
+            .filter_map(|role| Some((role, space.position(role)?)))
             .collect();
         Self {
             config,
             profile,
-            universe,
+            space,
             compat,
             labels,
             options,
-            changes: OverrideRows::new(config, universe),
-            further: ExtraWheels::new(config, profile, universe),
-            refused: RefusedValues::new(universe, compat, config.platform),
-            at,
+            overrides: OverrideRows::new(config, space),
+            extra_wheels: ExtraWheels::new(config, profile, space),
+            refused: RefusedValues::new(space, compat, config.platform),
+            axis_of_role,
             collapsed: profile
                 .backends
                 .iter()
-                .map(|backend| (backend, collapsed(backend, config, universe)))
+                .map(|backend| (backend, collapsed(backend, config, space)))
                 .collect(),
-            runner_axis: named("runner"),
-            gpu_axis: named("gpu"),
+            runner_axis: space.position_of_name("runner"),
+            gpu_axis: space.position_of_name("gpu"),
         }
     }
 
@@ -88,14 +100,12 @@ impl<'a> GroupDrafter<'a> {
             return Cow::Borrowed(legs);
         }
         let is_selected = |cell: &CellRank| {
-            let shared = CellValues::of(self.universe, *cell, self.profile)
-                .map(|words| self.collapsed_axes(&words))
-                .unwrap_or_default();
-            let columns = self.universe.axes().iter().enumerate();
+            let shared = self.collapsed_axes(&self.values(*cell));
+            let columns = self.space.axes().iter().enumerate();
             columns
                 .filter(|(axis, _)| !shared.contains(axis))
                 .all(|(axis, column)| {
-                    let value = self.universe.value(*cell, axis);
+                    let value = self.space.value(*cell, axis);
                     value.is_none_or(|value| selection.allows(&column.name, value))
                 })
         };
@@ -106,60 +116,101 @@ impl<'a> GroupDrafter<'a> {
     /// none of their families can be built.
     pub(super) fn all(
         &self,
-        mut shared: SharedValues,
+        shared: SharedValues,
         legs: &[CellRank],
         sink: &mut Sink,
     ) -> (Vec<CompactJob>, SharedValues, Vec<ExclusionRow>) {
-        let mut drafts: Vec<CompactJob> = Vec::with_capacity(legs.len());
-        let mut refused = Vec::new();
+        let mut list = JobList {
+            jobs: Vec::with_capacity(legs.len()),
+            shared,
+            collapsed: HashMap::new(),
+        };
         let first = self.first_cells(legs);
-        let mut collapsed: HashMap<CellRank, usize> = HashMap::new();
+        let mut refused = Vec::new();
         for &cell in legs {
-            let Some(words) = CellValues::of(self.universe, cell, self.profile) else {
-                continue;
-            };
-            let axes = self.collapsed_axes(&words);
-            if !axes.is_empty() {
-                let key = self.without(cell, axes);
-                if let Some(&present) = collapsed.get(&key) {
-                    self.cover(&mut shared, &mut drafts[present], axes, cell);
-                    continue;
+            let values = self.values(cell);
+            let axes = self.collapsed_axes(&values);
+            let has_job = if axes.is_empty() {
+                match self.job_of_cell(&mut list.shared, cell, &values, sink) {
+                    Some(job) => {
+                        list.jobs.push(job);
+                        true
+                    }
+                    None => false,
                 }
-                let own = first.get(&key).copied().unwrap_or(cell);
-                let words = CellValues::of(self.universe, own, self.profile).unwrap_or(words);
-                let mut draft = self.draft(&mut shared, own, &words, sink);
-                if shared.devices.get(draft.device).is_refused {
-                    refused.push((cell, self.refused.of(self.universe, cell)));
-                    continue;
-                }
-                collapsed.insert(key, drafts.len());
-                self.cover(&mut shared, &mut draft, axes, cell);
-                drafts.push(draft);
-                continue;
-            }
-            let draft = self.draft(&mut shared, cell, &words, sink);
-            if shared.devices.get(draft.device).is_refused {
-                refused.push((cell, self.refused.of(self.universe, cell)));
             } else {
-                drafts.push(draft);
+                self.add_collapsed(&mut list, &first, (cell, axes), sink)
+            };
+            if !has_job {
+                refused.push((cell, self.refused.of(self.space, cell)));
             }
         }
-        let gfx_axis = self.at.get(&AxisRole::Gfx).copied();
-        let excluded = self.refused.excluded(self.universe, &refused, gfx_axis);
-        (drafts, shared, excluded)
+        let gfx_axis = self.axis_of_role.get(&AxisRole::Gfx).copied();
+        let excluded = self.refused.excluded(self.space, &refused, gfx_axis);
+        (list.jobs, list.shared, excluded)
     }
 
-    fn index(&self, cell: CellRank, role: AxisRole) -> usize {
-        self.at
-            .get(&role)
-            .map_or(0, |&axis| self.universe.index(cell, axis))
+    /// Returns the values of a cell.
+    ///
+    /// # Panics
+    /// If the recipe does not have the backend of the cell, which `check_backends` reports as an
+    /// error: a plan with errors has no jobs.
+    pub(super) fn values(&self, cell: CellRank) -> CellValues<'a> {
+        CellValues::of(self.space, cell, self.profile)
+            .expect("the backends of all cells were checked")
     }
 
-    fn draft(
+    /// Adds a cell to the job that builds all its values of `axes`, and creates the job for the
+    /// first of these cells. Returns false if none of its families can be built.
+    fn add_collapsed(
+        &self,
+        list: &mut JobList,
+        first: &HashMap<CellRank, CellRank>,
+        (cell, axes): (CellRank, &[usize]),
+        sink: &mut Sink,
+    ) -> bool {
+        let key = self.without(cell, axes);
+        let index = match list.collapsed.get(&key) {
+            Some(index) => *index,
+            None => {
+                let own = first.get(&key).copied().unwrap_or(cell);
+                let values = self.values(own);
+                let Some(job) = self.job_of_cell(&mut list.shared, own, &values, sink) else {
+                    return false;
+                };
+                list.jobs.push(job);
+                let index = list.jobs.len() - 1;
+                list.collapsed.insert(key, index);
+                index
+            }
+        };
+        self.cover(&mut list.shared, &mut list.jobs[index], axes, cell);
+        true
+    }
+
+    /// Returns the job of a cell, or `None` if none of its families can be built.
+    fn job_of_cell(
         &self,
         shared: &mut SharedValues,
         cell: CellRank,
-        words: &CellValues<'_>,
+        values: &CellValues<'_>,
+        sink: &mut Sink,
+    ) -> Option<CompactJob> {
+        let job = self.compact_job(shared, cell, values, sink);
+        (!shared.devices.get(job.device).is_refused).then_some(job)
+    }
+
+    fn index(&self, cell: CellRank, role: AxisRole) -> usize {
+        self.axis_of_role
+            .get(&role)
+            .map_or(0, |&axis| self.space.index(cell, axis))
+    }
+
+    fn compact_job(
+        &self,
+        shared: &mut SharedValues,
+        cell: CellRank,
+        values: &CellValues<'_>,
         sink: &mut Sink,
     ) -> CompactJob {
         let package = self.index(cell, AxisRole::Package);
@@ -172,20 +223,19 @@ impl<'a> GroupDrafter<'a> {
             self.index(cell, AxisRole::Python),
         );
         let gfx = self.index(cell, AxisRole::Gfx);
-        let axis_index =
-            |axis: Option<usize>| axis.map_or(0, |axis| self.universe.index(cell, axis));
+        let axis_index = |axis: Option<usize>| axis.map_or(0, |axis| self.space.index(cell, axis));
         let (runner, gpu) = (axis_index(self.runner_axis), axis_index(self.gpu_axis));
-        let matching = self.changes.matching(self.universe, cell);
-        let changes = self.changes_of(shared, &matching);
-        let key = changes as usize;
+        let matching = self.overrides.matching(self.space, cell);
+        let overrides = self.overrides_of(shared, &matching);
+        let key = overrides as usize;
         let (kind, commit) = shared
             .packages
             .get(package)
             .map_or((0, 0), |package| (package.kind, package.commit));
         // Values that share a wheel are not part of its label.
-        let shared_axes = self.collapsed_axes(words);
+        let shared_axes = self.collapsed_axes(values);
         let is_shared = |role: AxisRole| {
-            self.at
+            self.axis_of_role
                 .get(&role)
                 .is_some_and(|axis| shared_axes.contains(axis))
         };
@@ -199,29 +249,29 @@ impl<'a> GroupDrafter<'a> {
             backend,
         );
         let label = shared.labels.number(of_label, || {
-            let words = if torch_is_shared {
+            let values = if torch_is_shared {
                 CellValues {
                     torch: None,
-                    ..*words
+                    ..*values
                 }
             } else {
-                *words
+                *values
             };
             if rocm_is_shared {
-                LabelFactory::label_without_rocm(&words)
+                LabelFactory::label_without_rocm(&values)
             } else {
-                self.labels.label(&words, self.config, sink)
+                self.labels.label(&values, self.config, sink)
             }
         });
-        let refused = self.refused.of(self.universe, cell);
+        let refused = self.refused.of(self.space, cell);
         let device = shared
             .devices
             .number((kind, rocm, backend, gfx, key, refused), || {
                 self.device(
                     cell,
-                    words,
+                    values,
                     refused,
-                    (shared.changes.get(changes), &matching),
+                    (shared.overrides.get(overrides), &matching),
                     sink,
                 )
             });
@@ -242,7 +292,7 @@ impl<'a> GroupDrafter<'a> {
         let site = shared
             .sites
             .number((torch, rocm, of_image, runner, gpu, key), || {
-                self.site(cell, words, shared.changes.get(changes))
+                self.site(cell, values, shared.overrides.get(overrides))
             });
         let RunnerChoice {
             platform,
@@ -252,18 +302,18 @@ impl<'a> GroupDrafter<'a> {
         let tag = shared
             .tags
             .number((python, backend, made_for, *arch_number), || {
-                name_end(words, leaves, targets, platform)
+                name_end(values, leaves, targets, platform)
             });
         let estimate = shared
             .estimates
             .number((device as usize, site as usize, backend), || {
-                self.estimate(words, shared.devices.get(device), shared.sites.get(site))
+                self.estimate(values, shared.devices.get(device), shared.sites.get(site))
             });
-        let wheels = self.further_wheels(
+        let wheels = self.extra_wheels_of(
             shared,
             cell,
-            words,
-            (label, tag, changes),
+            values,
+            (label, tag, overrides),
             (device, site),
             sink,
         );
@@ -274,36 +324,36 @@ impl<'a> GroupDrafter<'a> {
             device,
             site,
             estimate,
-            changes,
+            overrides,
             wheels,
             covers: 0,
         }
     }
 
     /// Returns the interned number of the extra wheels' names.
-    fn further_wheels(
+    fn extra_wheels_of(
         &self,
         shared: &mut SharedValues,
         cell: CellRank,
-        words: &CellValues<'_>,
-        (label, tag, changes): (u32, u32, u32),
+        values: &CellValues<'_>,
+        (label, tag, overrides): (u32, u32, u32),
         (device, site): (u32, u32),
         sink: &mut Sink,
     ) -> u32 {
-        if self.further.is_none() {
+        if self.extra_wheels.is_none() {
             return SharedValues::NO_WHEELS;
         }
         let package = self.index(cell, AxisRole::Package);
         let key = (
             label,
             tag,
-            changes,
-            self.further.asked(cell, package, device),
+            overrides,
+            self.extra_wheels.asked(cell, package, device),
         );
         let SharedValues {
             wheels,
             labels,
-            changes: all,
+            overrides: all,
             devices,
             packages,
             sites,
@@ -318,43 +368,49 @@ impl<'a> GroupDrafter<'a> {
             platform: &sites.get(site).platform,
         };
         wheels.number(key, || {
-            self.further.of(cell, words, &own, all.get(changes), sink)
+            self.extra_wheels
+                .of(cell, values, &own, all.get(overrides), sink)
         })
     }
 
     /// Returns the interned number of the merged overrides of these rows.
-    fn changes_of(&self, shared: &mut SharedValues, matching: &[usize]) -> u32 {
+    fn overrides_of(&self, shared: &mut SharedValues, matching: &[usize]) -> u32 {
         if matching.is_empty() {
             // Skip the interner: comparing two empty keys in it took two fifths of the time of
             // planning a million jobs.
-            return SharedValues::NO_CHANGES;
+            return SharedValues::NO_OVERRIDES;
         }
         shared
-            .changes
-            .number(matching.to_vec(), || self.changes.merged(matching))
+            .overrides
+            .number(matching.to_vec(), || self.overrides.merged(matching))
     }
 
-    fn site(&self, cell: CellRank, words: &CellValues<'_>, changes: &RowOverrides) -> RunnerChoice {
+    fn site(
+        &self,
+        cell: CellRank,
+        values: &CellValues<'_>,
+        overrides: &RowOverrides,
+    ) -> RunnerChoice {
         let text = |axis: Option<usize>| {
-            axis.and_then(|axis| self.universe.value(cell, axis))
+            axis.and_then(|axis| self.space.value(cell, axis))
                 .map(|v| v.text.as_str())
         };
         let of_axis = text(self.runner_axis).map(RunnerSelector::label);
-        let runner = changes
+        let runner = overrides
             .runner
             .as_ref()
             .or(of_axis.as_ref())
             .unwrap_or(&self.config.runner);
-        let places = places(runner, self.compat);
-        let gpu = changes
+        let machines = machines_of(runner, self.compat);
+        let gpu = overrides
             .gpu
             .or(text(self.gpu_axis).and_then(GpuPolicy::from_word))
             .unwrap_or(self.config.gpu);
-        let (image, note) = match &changes.image {
+        let (image, note) = match &overrides.image {
             Some(image) => (Some(image.clone()), None),
-            None => super::image::choose(self.config, self.compat, words),
+            None => super::image::choose(self.config, self.compat, values),
         };
-        let arch = places.first().map_or("", |place| &place.arch);
+        let arch = machines.first().map_or("", |machine| &machine.arch);
         let image_glibc = image
             .as_deref()
             .and_then(|image| self.compat.glibc_of_image(image));
@@ -376,19 +432,19 @@ impl<'a> GroupDrafter<'a> {
                 .options
                 .runner
                 .map(|shape| shape.threads)
-                .or(least(&places, |place| place.threads)),
-            limit_min: least(&places, |place| place.limit_min),
+                .or(least(&machines, |machine| machine.threads)),
+            limit_min: least(&machines, |machine| machine.limit_min),
             tested_at: match &self.config.test.runner {
                 runner if runner.is_empty() => Vec::new(),
-                runner => super::machine_kind::places(runner, self.compat),
+                runner => machines_of(runner, self.compat),
             },
-            places,
+            machines,
         }
     }
 
     fn estimate(
         &self,
-        words: &CellValues<'_>,
+        values: &CellValues<'_>,
         device: &DeviceCode,
         site: &RunnerChoice,
     ) -> Option<BuildEstimate> {
@@ -396,11 +452,11 @@ impl<'a> GroupDrafter<'a> {
             &self.compat.tables().build_costs,
             &EstimateQuery {
                 package: &self.profile.package,
-                backend: &words.backend.name,
+                backend: &values.backend.name,
                 targets: u32::try_from(device.gfx.len()).unwrap_or(u32::MAX),
                 threads: site.threads?,
                 limit_min: site.limit_min,
-                levers: &self.unused_levers(&words.backend.levers),
+                levers: &self.unused_levers(&values.backend.levers),
             },
         )
     }
@@ -428,6 +484,6 @@ impl<'a> GroupDrafter<'a> {
     }
 }
 
-fn least(places: &[MachineKind], of: impl Fn(&MachineKind) -> Option<u32>) -> Option<u32> {
-    places.iter().filter_map(of).min()
+fn least(machines: &[MachineKind], of: impl Fn(&MachineKind) -> Option<u32>) -> Option<u32> {
+    machines.iter().filter_map(of).min()
 }
