@@ -72,9 +72,6 @@ impl IndexFile {
     /// and versions take up half of the memory of a file.
     pub fn share(&mut self, other: &Self) {
         self.version.share(&other.version);
-        if let FileKind::Wheel(wheel) = &mut self.kind {
-            wheel.share_version(&self.version);
-        }
         if self.run_time == other.run_time {
             self.run_time.clone_from(&other.run_time);
         }

@@ -59,6 +59,15 @@ pub struct WheelNameError {
     pub kind: WheelNameErrorKind,
 }
 
+impl WheelNameError {
+    fn new(text: &str, kind: WheelNameErrorKind) -> Self {
+        Self {
+            text: text.to_owned(),
+            kind,
+        }
+    }
+}
+
 impl fmt::Display for WheelNameError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { text, kind } = self;
@@ -168,11 +177,8 @@ impl WheelName {
     pub fn from_percent_encoded(segment: &str) -> Result<Self, WheelNameError> {
         super::percent_decode(segment)
             .ok_or(WheelNameErrorKind::PercentEncoding)
-            .and_then(|text| parse(&text))
-            .map_err(|kind| WheelNameError {
-                text: segment.to_owned(),
-                kind,
-            })
+            .and_then(|text| parse(&text, None))
+            .map_err(|kind| WheelNameError::new(segment, kind))
     }
 
     /// Returns the distribution as written, `flash_attn`.
@@ -262,10 +268,14 @@ impl WheelName {
         }
     }
 
-    /// Makes the version share the memory of another one if the texts of both are equal, as
-    /// [`Version::share`] does. The name itself does not change.
-    pub fn share_version(&mut self, version: &Version) {
-        self.version.share(version);
+    /// Parses a name as [`FromStr`] does, but takes a clone of `version` if the name contains the
+    /// same text. Names that are read together usually have one version, which takes a third of
+    /// the time to parse and half of the memory.
+    ///
+    /// # Errors
+    /// If the text is not the name of a wheel.
+    pub fn parse_sharing(text: &str, version: &Version) -> Result<Self, WheelNameError> {
+        parse(text, Some(version)).map_err(|kind| WheelNameError::new(text, kind))
     }
 
     /// Returns the name with escaped distribution, normalized version, and sorted lower-case tags.
@@ -354,10 +364,7 @@ impl FromStr for WheelName {
 
     /// Parses a filename literally: `%2B` is not decoded.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        parse(text).map_err(|kind| WheelNameError {
-            text: text.to_owned(),
-            kind,
-        })
+        parse(text, None).map_err(|kind| WheelNameError::new(text, kind))
     }
 }
 
@@ -367,7 +374,8 @@ impl fmt::Display for WheelName {
     }
 }
 
-fn parse(text: &str) -> Result<WheelName, WheelNameErrorKind> {
+/// Parses a name; `shared` is the version of it if their texts are equal.
+fn parse(text: &str, shared: Option<&Version>) -> Result<WheelName, WheelNameErrorKind> {
     if text.len() > WheelName::MAX_BYTES {
         return Err(WheelNameErrorKind::TooLong(text.len()));
     }
@@ -389,7 +397,7 @@ fn parse(text: &str) -> Result<WheelName, WheelNameErrorKind> {
     };
     Ok(WheelName {
         distribution: distribution.parse()?,
-        version: parse_version(version).map_err(|error| version_error(&parts, error))?,
+        version: parse_version(version, shared).map_err(|error| version_error(&parts, error))?,
         build_tag: build_tag.map(str::parse).transpose()?,
         python_tags: python_tags.parse()?,
         abi_tags: abi_tags.parse()?,
@@ -407,15 +415,19 @@ fn without_hyphens(version: Version) -> Version {
     }
 }
 
-/// Parses a version without the whitespace around it that [`Version`] permits.
-fn parse_version(text: &str) -> Result<Version, VersionError> {
+/// Parses a version without the whitespace around it that [`Version`] permits. Returns a clone of
+/// `shared` if that has the same text.
+fn parse_version(text: &str, shared: Option<&Version>) -> Result<Version, VersionError> {
     if text.contains(char::is_whitespace) {
         return Err(VersionError {
             text: text.to_owned(),
             reason: "it contains whitespace".to_owned(),
         });
     }
-    text.parse()
+    match shared.filter(|shared| shared.as_str() == text) {
+        Some(shared) => Ok(shared.clone()),
+        None => text.parse(),
+    }
 }
 
 /// Returns the error of a name whose second part is invalid.
@@ -470,6 +482,29 @@ mod tests {
     #[track_caller]
     fn reason(text: &str) -> String {
         text.parse::<WheelName>().unwrap_err().kind.to_string()
+    }
+
+    #[test]
+    fn sharing_a_version_does_not_change_a_name() {
+        let texts = [
+            "a-1.0+rocm62torch2.5-py3-none-any.whl",
+            "a-1.0-py3-none-any.whl",
+            "a-1.0.0-py3-none-any.whl",
+            "a- 1.0-py3-none-any.whl",
+            "a-x-py3-none-any.whl",
+        ];
+        for version in ["1.0+rocm62torch2.5", "1.0", " 1.0"] {
+            let version: Version = version.parse().unwrap();
+            for text in texts {
+                let shared = WheelName::parse_sharing(text, &version);
+                assert_eq!(shared, text.parse(), "{text}");
+                assert_eq!(
+                    shared.map(|name| name.version().as_str().to_owned()),
+                    text.parse()
+                        .map(|name: WheelName| name.version().as_str().to_owned()),
+                );
+            }
+        }
     }
 
     #[test]

@@ -44,9 +44,13 @@ impl Asset {
     }
 
     /// Creates the asset that a manifest row describes, without its METADATA. Returns `None` if the
-    /// row is inconsistent.
-    pub fn of_row(row: &ManifestFile) -> Option<Self> {
-        let kind = match row.name.parse::<WheelName>() {
+    /// row is inconsistent. Memory is shared with the file of the row before, if there is one.
+    pub fn of_row(row: &ManifestFile, before: Option<&IndexFile>) -> Option<Self> {
+        let name = match before {
+            Some(before) => WheelName::parse_sharing(&row.name, &before.version),
+            None => row.name.parse(),
+        };
+        let kind = match name {
             Ok(wheel) => FileKind::Wheel(wheel),
             Err(_) if is_tree_archive(&row.name) => FileKind::Tree,
             Err(_) if row.name.ends_with(".tar.gz") => FileKind::Sdist,
@@ -78,7 +82,7 @@ impl Asset {
         let is_of_sdk = label.is_none()
             && version.local().is_some()
             && row.index == IndexFolder::Any.to_string();
-        let file = IndexFile {
+        let mut file = IndexFile {
             is_of_sdk,
             folder: IndexFolder::of(label.as_ref()),
             digest: Some(row.sha256),
@@ -87,6 +91,9 @@ impl Asset {
             run_time: (!row.run_time.is_empty()).then(|| Arc::new(row.run_time.clone())),
             ..IndexFile::named(row.name.clone(), project, version, kind)
         };
+        if let Some(before) = before {
+            file.share(before);
+        }
         let gfx_read = (row.gfx_from == Some(GfxOrigin::Wheel)).then(|| row.gfx.clone());
         Some(Self {
             shown: row.name.clone(),

@@ -214,7 +214,7 @@ fn entries(manifest: &ReleaseManifest) -> impl Iterator<Item = (String, CacheEnt
 
 fn entry(row: &ManifestFile) -> Option<(String, CacheEntry)> {
     let cached = CachedAsset {
-        asset: Asset::of_row(row)?,
+        asset: Asset::of_row(row, None)?,
         metadata: row.metadata_sha256,
     };
     Some((row.name.clone(), CacheEntry::Manifest(Box::new(cached))))

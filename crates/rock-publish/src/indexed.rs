@@ -205,10 +205,7 @@ impl From<ReleaseManifest> for ManifestRowSet {
 impl ManifestRow {
     /// Extracts a row, sharing memory with the file before it where possible.
     fn of(row: ManifestFile, before: Option<&IndexFile>) -> Self {
-        let mut file = Asset::of_row(&row).map(|asset| asset.file);
-        if let (Some(file), Some(before)) = (&mut file, before) {
-            file.share(before);
-        }
+        let file = Asset::of_row(&row, before).map(|asset| asset.file);
         Self {
             digest: row.sha256,
             size_bytes: row.size_bytes,

@@ -186,7 +186,11 @@ impl ReleaseManifest {
             |text| text.parse::<Digest>().is_ok(),
             "a digest",
         )?;
-        files.iter().try_for_each(ManifestFile::check)
+        let before = std::iter::once(None).chain(files.iter().map(Some));
+        files
+            .iter()
+            .zip(before)
+            .try_for_each(|(file, before)| file.check(before))
     }
 
     /// Returns the file with this name.
@@ -196,7 +200,9 @@ impl ReleaseManifest {
 }
 
 impl ManifestFile {
-    fn check(&self) -> Result<(), ManifestError> {
+    /// Checks every field. Fields that are equal in the row before, which was checked, need no
+    /// second check if that takes long.
+    fn check(&self, before: Option<&Self>) -> Result<(), ManifestError> {
         let Self {
             name,
             sha256: _,
@@ -227,6 +233,11 @@ impl ManifestFile {
             return Err(ManifestError::BadName(escape_line(name)));
         }
         let fields = FieldChecker { file: name };
+        let is_checked = |text: &str, field: fn(&Self) -> Option<&str>| {
+            before
+                .and_then(field)
+                .is_some_and(|checked| checked == text)
+        };
         let is_version = |text: &str| text.parse::<Version>().is_ok();
         let is_tag = |text: &str| {
             !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
@@ -237,14 +248,24 @@ impl ManifestFile {
         fields.needed(
             "distribution",
             distribution,
-            DistributionName::is_valid,
+            |text| {
+                is_checked(text, |file| Some(&file.distribution))
+                    || DistributionName::is_valid(text)
+            },
             "a project name",
         )?;
-        fields.needed("version", version, is_version, "a version")?;
+        fields.needed(
+            "version",
+            version,
+            |text| is_checked(text, |file| Some(&file.version)) || is_version(text),
+            "a version",
+        )?;
         fields.optional(
             "label",
             label.as_deref(),
-            |text| text.parse::<LocalLabel>().is_ok(),
+            |text| {
+                is_checked(text, |file| file.label.as_deref()) || text.parse::<LocalLabel>().is_ok()
+            },
             "a label",
         )?;
         if let Some(AcceleratorVersion { name, version }) = accelerator {
@@ -256,7 +277,12 @@ impl ManifestFile {
                 "the version of an accelerator",
             )?;
         }
-        fields.optional("torch", torch.as_deref(), is_version, "a version")?;
+        fields.optional(
+            "torch",
+            torch.as_deref(),
+            |text| is_checked(text, |file| file.torch.as_deref()) || is_version(text),
+            "a version",
+        )?;
         fields.optional("git", git.as_deref(), is_label, "a commit")?;
         fields.optional(
             "backend",

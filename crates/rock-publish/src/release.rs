@@ -225,7 +225,7 @@ fn documents(
     // Kept files are sorted as if they were offered again.
     let kept = kept
         .iter()
-        .filter_map(|row| Some((Asset::of_row(row)?, row.clone())));
+        .filter_map(|row| Some((Asset::of_row(row, None)?, row.clone())));
     let mut rows: Vec<(Asset, ManifestFile)> = offered.chain(kept).collect();
     rock_index::sort_by_file(&mut rows, |(asset, _)| &asset.file);
     let listed: Vec<(String, Digest)> = rows

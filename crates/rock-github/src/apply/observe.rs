@@ -515,10 +515,10 @@ mod tests {
             (RELEASES, vec![listing()]),
             (ASSETS, vec![FixedResponse::error(503, "Overloaded")]),
         ]);
-        let error = GithubError::NoResponse {
+        let error = GithubError::ServerError {
             call: "GET /repos/o/r/releases/1/assets".to_owned(),
+            status: 503,
             reason: "503 Overloaded".to_owned(),
-            is_transient: true,
         };
         assert_eq!(observed, Err(error));
         assert_eq!(u32::try_from(requests.len()), Ok(1 + MOST_TRIES));
