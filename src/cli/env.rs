@@ -7,7 +7,7 @@ use super::gfx_targets::{GfxWords, gfx_words, targets};
 use super::{Exit, Shell, load};
 use crate::codes::{facts, host};
 use crate::compat::{Compat, ProfileContext, ProfileVariables, variable_diagnostic};
-use crate::config::recipe::shipped_run_time_of_wheel;
+use crate::config::recipe::shipped_runtime_requirements_of_wheel;
 use crate::diagnostic::nearest::{nearest, with_nearest};
 use crate::diagnostic::{Diagnostic, Location, counted};
 use crate::exec::RocmSdkQuery;
@@ -150,9 +150,8 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Ok(compat) => compat,
         Err(exit) => return exit,
     };
-    let Some(profile) = args.profile.as_deref().or(args.profile_option.as_deref()) else {
-        return Exit::Usage;
-    };
+    let profile = args.profile.as_deref().or(args.profile_option.as_deref());
+    let profile = profile.expect("clap requires a profile");
     if compat.profile(profile).is_none() {
         shell.report(&[unknown(profile, compat)]);
         return Exit::Usage;
@@ -175,7 +174,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     };
     let mut variables = compat.profile_variables(profile, &ProfileContext { rocm, gfx });
     for wheel in &args.wheel {
-        let needs = shipped_run_time_of_wheel(wheel, &compat.rocm_versions());
+        let needs = shipped_runtime_requirements_of_wheel(wheel, &compat.rocm_versions());
         if needs.env.is_empty() {
             shell.say(&format!("no variables are known for {wheel}"));
         }

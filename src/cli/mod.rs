@@ -281,7 +281,6 @@ fn misused(path: &[&str], kind: clap::error::ErrorKind, text: &str) -> Exit {
 fn parsed(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
     use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand};
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    check_out_option(&arguments)?;
     let mut command = std::mem::ManuallyDrop::new(Cli::command());
     let mut matches = match command.try_get_matches_from_mut(&arguments) {
         Ok(matches) => matches,
@@ -295,19 +294,51 @@ fn parsed(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Er
         }
         Err(error) => return Err(error),
     };
+    check_out_option(&arguments, &matches)?;
     Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }
 
-/// Refuses `-out` of programs such as terraform, which is `-o` with the value `ut`: the output
-/// would be written to a file with this name.
-fn check_out_option(arguments: &[OsString]) -> Result<(), clap::Error> {
-    let options = arguments.split(|word| word == "--").next();
-    let is_out = |word: &OsString| word == "-out" || word.as_encoded_bytes().starts_with(b"-out=");
-    if options.unwrap_or_default().iter().any(is_out) {
-        let text = "`-out` would be `-o` with the value `ut`: write `-o` or `--out`";
-        return Err(Cli::command().error(clap::error::ErrorKind::UnknownArgument, text));
+/// Refuses `-out` and `-output` of other programs, which are `-o` with the value `ut` or `utput`:
+/// the output would be written to a file with this name.
+fn check_out_option(arguments: &[OsString], matches: &clap::ArgMatches) -> Result<(), clap::Error> {
+    let value = |word: &OsString| {
+        let value = word.as_encoded_bytes().strip_prefix(b"-o")?;
+        value.starts_with(b"ut").then(|| value.to_owned())
+    };
+    // Most command lines have no such word, and need no second command.
+    let words: Vec<(&OsString, Vec<u8>)> = arguments
+        .iter()
+        .filter_map(|word| Some((word, value(word)?)))
+        .collect();
+    if words.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    let mut all = command();
+    let (mut named, mut matches) = (&mut all, matches);
+    while let Some((name, inner)) = matches.subcommand() {
+        named = named.find_subcommand_mut(name).expect("it was parsed");
+        matches = inner;
+    }
+    let Some(option) = named
+        .get_arguments()
+        .find(|argument| argument.get_short() == Some('o'))
+    else {
+        return Ok(());
+    };
+    let is_given = |value: &[u8]| {
+        let given = matches.get_raw(option.get_id().as_str());
+        given.is_some_and(|mut given| given.any(|given| given.as_encoded_bytes() == value))
+    };
+    let Some((word, value)) = words.iter().find(|(_, value)| is_given(value)) else {
+        return Ok(());
+    };
+    let text = format!(
+        "`{}` would be `-o` with the value `{}`: write `-o` or `--{}`",
+        word.to_string_lossy(),
+        String::from_utf8_lossy(value),
+        option.get_long().unwrap_or("out")
+    );
+    Err(named.error(clap::error::ErrorKind::UnknownArgument, text))
 }
 
 /// Runs the program with these arguments (the first is its own name).

@@ -85,12 +85,13 @@ fn conflict_tips(error: &clap::Error, path: &str) -> Vec<String> {
         .collect()
 }
 
-/// Returns a tip with the values of a missing argument, if it has few.
+/// Returns a tip with the values of a missing argument, if it accepts only these and has few.
 fn value_tip(error: &clap::Error, command: &Command) -> Option<String> {
     let missing = context(error, ContextKind::InvalidArg);
     let argument = command
         .get_positionals()
-        .find(|argument| missing.contains(&argument.to_string()))?;
+        .find(|argument| missing.contains(&argument.to_string()))
+        .filter(|argument| !argument.is_hide_possible_values_set())?;
     let values = argument.get_possible_values();
     let name = argument.get_value_names()?.first()?;
     (1..=MAX_LISTED_VALUES).contains(&values.len()).then(|| {
@@ -255,7 +256,8 @@ fn subcommand_tips(
 }
 
 /// Returns tips for a word after `compat` that is not a subcommand: the table with this or a
-/// similar name, or the values that it stands for.
+/// similar name, or the values that it stands for in the built-in data. The options of a command
+/// line with an error, such as `--compat`, are unknown.
 fn compat_tips(word: &str) -> Vec<String> {
     let tables = completed_value::tables();
     let pairs = Compat::embedded().pairs_of_value(word);
@@ -404,21 +406,40 @@ mod tests {
         for words in [
             &["plan", "-out", "plan.json"][..],
             &["plan", "-out=plan.json"],
+            &["plan", "-output", "plan.json"],
         ] {
             let text = error(words);
             assert!(text.contains("write `-o` or `--out`"), "{text}");
+            assert!(text.contains("Usage: rock-matrix plan"), "{text}");
         }
+        // The values of options are not options, and `check` has no `-o`.
+        for words in [&["plan", "-o=-out"][..], &["plan", "--", "-out"]] {
+            let words = ["rock-matrix"].iter().chain(words).map(OsString::from);
+            assert!(crate::cli::parsed(words).is_ok());
+        }
+        assert!(!error(&["check", "-out"]).contains("write `-o`"));
     }
 
     #[test]
     fn few_values_of_a_missing_argument_are_listed() {
         for (command, tip) in [
-            ("env", "tip: PROFILE is one of run, debug, bench, bench-ck"),
-            ("completions", "tip: SHELL is one of bash, "),
+            (
+                &["env"][..],
+                "tip: `rock-matrix compat list profiles` lists the profiles",
+            ),
+            (
+                &["recipe", "show"],
+                "tip: `rock-matrix recipe list` lists the recipes",
+            ),
+            (&["completions"], "tip: SHELL is one of bash, "),
         ] {
-            let text = error(&[command]);
+            let text = error(command);
             assert!(text.contains(tip), "{text}");
         }
+        assert!(
+            !error(&["env"]).contains("is one of"),
+            "data may have others"
+        );
         assert!(!error(&["wheel", "label", "x.whl"]).contains("is one of"));
     }
 

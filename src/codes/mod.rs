@@ -3,9 +3,6 @@
 //! **Invariant:** a code is never reused and never changes its meaning; `explain` and
 //! `docs/diagnostics.md` are generated from these tables alone.
 
-pub mod build;
-pub mod checkout;
-pub mod elf;
 pub mod facts;
 pub mod handover;
 pub mod host;
@@ -14,8 +11,6 @@ pub mod plan;
 mod reference;
 pub mod release;
 pub mod rocm;
-pub mod sdk;
-pub mod sources;
 pub mod wheel;
 
 pub use reference::reference;

@@ -396,10 +396,77 @@ fn no_wheel_of_a_run_replaces_another() {
         ])
         .exits(1);
     insta::assert_snapshot!(done.stderr, @r"
-    error[W061 output-exists]: the result would replace `out/flash_attn-2.8.3+rocm63-cp311-cp311-linux_x86_64.whl`, the result for another wheel
+    error[W061 output-exists]: the result would replace `out/flash_attn-2.8.3+rocm63-cp311-cp311-linux_x86_64.whl`, another wheel of this run
     --> dist/flash_attn-2.8.3-cp311-cp311-linux_x86_64.whl
-    help: change one of the wheels on its own, with another `--out DIR`
+    help: change this wheel on its own, with another `--out DIR`
     ");
+}
+
+/// A result has the name of an input that is read later.
+#[test]
+fn no_input_of_a_run_is_replaced() {
+    let next = "dist/flash_attn-2.8.3+rocm63-cp311-cp311-linux_x86_64.whl";
+    let (py2, py3) = (
+        "dist/one-1.0-py2-none-any.whl",
+        "dist/one-1.0-py3-none-any.whl",
+    );
+    let named = |path: &str| Wheel::named(path.strip_prefix("dist/").unwrap());
+    for (input, unread, words) in [
+        (
+            format!("dist/{LABELLED}"),
+            next,
+            &["wheel", "label", "dist", "rocm63", "--replace"][..],
+        ),
+        (
+            py2.to_owned(),
+            py3,
+            &["wheel", "retag", "dist", "--python-tag", "py3", "--replace"][..],
+        ),
+        (
+            py2.to_owned(),
+            "dist/one-1.0+rocm63-py2-none-any.whl",
+            &[
+                "wheel",
+                "repair",
+                py2,
+                "dist",
+                "--relabel=rocm63",
+                "--out=dist",
+                "--replace",
+            ][..],
+        ),
+    ] {
+        let content = named(unread).file("unread.txt", "").bytes();
+        let project = Project::new()
+            .bytes(&input, &named(&input).bytes())
+            .bytes(unread, &content);
+        let stderr = project.run(words).exits(1).stderr;
+        let error = format!("would replace `{unread}`, another wheel of this run");
+        assert!(stderr.contains(&error), "{stderr}");
+        assert_eq!(bytes(&project, unread), content);
+    }
+}
+
+/// The same path is written in two ways.
+#[test]
+fn no_result_of_a_run_is_replaced_by_another_path() {
+    let (first, second) = ("one-1.0-py310-none-any.whl", "one-1.0-py311-none-any.whl");
+    let wheel = Wheel::named(first).file("first.txt", "");
+    let project = Project::new()
+        .bytes(&format!("dist/{first}"), &wheel.bytes())
+        .bytes(&format!("dist/{second}"), &Wheel::named(second).bytes());
+    let (first, second) = (format!("dist/{first}"), format!("./dist/{second}"));
+    let options = ["--python-tag", "py3", "--replace"];
+    let words = [&["wheel", "retag", &first, &second], &options[..]].concat();
+    let done = project.run(&words).exits(1);
+    let result = "dist/one-1.0-py3-none-any.whl";
+    insta::assert_snapshot!(done.stderr, @r"
+    error[W061 output-exists]: the result would replace `./dist/one-1.0-py3-none-any.whl`, another wheel of this run
+    --> ./dist/one-1.0-py311-none-any.whl
+    help: change this wheel on its own, with another `--out DIR`
+    ");
+    assert_eq!(done.stdout, format!("{result}\n"));
+    assert_eq!(member(&bytes(&project, result), "first.txt"), "");
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Compatibility data of ROCm, PyTorch, Python and AMD GPUs: the torch wheels that exist for a ROCm
 //! version, the gfx targets that a release supports, the contents of images, and platform policies.
 //! Also what an installed package needs: the commands that install it ([`InstallCommands`]), and
-//! its needs at run time ([`RunTime`]), which recipes, plans and manifests of releases state.
+//! its requirements at run time ([`RuntimeRequirements`]), which recipes, plans and manifests of
+//! releases state.
 //!
 //! Input: the tables of `matrices/compat`, embedded at build time or read from a directory. Output:
 //! answers that cite the row behind them.
@@ -43,7 +44,7 @@ mod query;
 mod query_words;
 pub mod refresh;
 mod requirements;
-mod run_time;
+mod runtime_requirements;
 mod sdk_packages;
 mod support;
 pub mod table_file;
@@ -66,7 +67,7 @@ pub use profile::{
 };
 pub use query::{CompatAnswer, CompatQuery};
 pub use requirements::ImportQuery;
-pub use run_time::RunTime;
+pub use runtime_requirements::RuntimeRequirements;
 pub use sdk_packages::SDK_SELECTOR;
 pub use support::{Support, SupportReason};
 pub use torch_contradictions::torch_contradictions;

@@ -1,21 +1,21 @@
-//! The result of a build.
+//! A build that has run, and its outcome.
 
 use super::job_directory::LockedDirectory;
 use super::prepared_build::PreparedBuild;
 use super::record::{BuildOutcome, BuildRecord};
 use super::session::FinishedBuild;
-use super::step_failure::BuildEnd;
+use super::step_failure::StagesOutcome;
 use rock_diagnostic::Diagnostic;
 use rock_recipe::measurements::{BuildMeasurements, MEASURED_FILE};
 use rock_sys::{self as sys, StopSignal};
 
-/// The result of a build that has run.
+/// A build that has run.
 #[derive(Debug)]
 pub struct BuildReport {
     /// The build record, which is also on disk.
     pub record: BuildRecord,
-    /// The end of the stages.
-    pub end: BuildEnd,
+    /// The outcome of the stages.
+    pub end: StagesOutcome,
     /// The number of stages that were skipped because they were done.
     pub skipped_stages: usize,
     /// Whether files were copied to the output directory; `record.wheels` lists them.
@@ -28,43 +28,27 @@ pub struct BuildReport {
     _locked: LockedDirectory,
 }
 
-/// The result of a build, including the checks and the delivery of its wheels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BuildResult {
-    /// All stages are done, and the wheels were accepted.
-    Done,
-    /// All stages are done, and a wheel was rejected.
-    Rejected,
-    /// A stage failed.
-    StageFailed,
-    /// The cap stopped it.
-    Capped,
-    /// A signal stopped it.
-    Stopped(StopSignal),
-    /// The machine or the container engine failed.
-    MachineFailed,
-}
-
 impl BuildReport {
-    /// Returns the result of the build.
-    pub fn result(&self) -> BuildResult {
-        if self.record_error.is_some() {
-            return BuildResult::MachineFailed;
-        }
-        match &self.end {
-            BuildEnd::Done => match self.record.outcome {
-                BuildOutcome::Done => BuildResult::Done,
-                BuildOutcome::Refused => BuildResult::Rejected,
-                _ => BuildResult::MachineFailed,
-            },
-            BuildEnd::Failed(_) => BuildResult::StageFailed,
-            BuildEnd::Capped(_) => BuildResult::Capped,
-            BuildEnd::Stopped(signal, _) => BuildResult::Stopped(*signal),
-            BuildEnd::Engine(_) | BuildEnd::File(_) => BuildResult::MachineFailed,
+    /// Returns the outcome of the build. It is the recorded one, unless that could not be written.
+    pub fn outcome(&self) -> BuildOutcome {
+        let is_recorded =
+            self.record_error.is_none() && !matches!(self.end, StagesOutcome::File(_));
+        if is_recorded {
+            self.record.outcome
+        } else {
+            BuildOutcome::Machine
         }
     }
 
-    /// Returns the report of stages that have run, before wheels are delivered.
+    /// Returns the signal that stopped the stages.
+    pub fn stop_signal(&self) -> Option<StopSignal> {
+        match self.end {
+            StagesOutcome::Stopped(signal, _) => Some(signal),
+            _ => None,
+        }
+    }
+
+    /// Returns the build whose stages have run, before wheels are delivered.
     pub(super) fn new(finished: FinishedBuild) -> Self {
         Self {
             record: finished.record,

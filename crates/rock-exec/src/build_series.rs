@@ -1,4 +1,4 @@
-//! Builds of several jobs, which are prepared together and run one after the other.
+//! Preparation of the builds of several jobs, and the error if some of them fail.
 
 use super::build_options::{BuildOptions, CallerEnv};
 use super::prepared_build::PreparedBuild;
@@ -46,7 +46,7 @@ impl<'a> PreparedBuild<'a> {
 
 /// Returns the error for jobs whose builds failed, of `build_count` builds. It is `None` if all
 /// succeeded, and for a single build, whose own errors are enough.
-pub fn builds_failed(
+pub fn failed_builds_error(
     failed_jobs: &[&str],
     build_count: usize,
     resume_command: &str,
@@ -64,13 +64,13 @@ pub fn builds_failed(
 
 #[cfg(test)]
 mod tests {
-    use super::builds_failed;
+    use super::failed_builds_error;
 
     #[test]
     fn only_failures_among_several_builds_are_summarised() {
-        assert_eq!(builds_failed(&[], 2, "build --resume"), None);
-        assert_eq!(builds_failed(&["a"], 1, "build --resume"), None);
-        let error = builds_failed(&["a", "c"], 3, "build --resume").unwrap();
+        assert_eq!(failed_builds_error(&[], 2, "build --resume"), None);
+        assert_eq!(failed_builds_error(&["a"], 1, "build --resume"), None);
+        let error = failed_builds_error(&["a", "c"], 3, "build --resume").unwrap();
         assert_eq!(error.message, "2 of 3 builds failed");
         assert_eq!(error.notes, ["the failed jobs are a, c"]);
         assert_eq!(

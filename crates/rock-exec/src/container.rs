@@ -8,7 +8,7 @@ use super::job_directory::JobDirectory;
 use super::record::{BuildRecord, StageState};
 use super::run::{BuildEvent, RunRequest, Watchdog, brief, missing_outputs};
 use super::runner::StepExecutor;
-use super::step_failure::{BuildEnd, StepError, StepErrorKind};
+use super::step_failure::{StagesOutcome, StepError, StepErrorKind};
 use super::transcript::{BuildTranscript, OutputExcerpt};
 use rock_recipe::container::EngineProgram;
 use rock_recipe::render;
@@ -63,10 +63,10 @@ pub fn run_container(
     record: &mut BuildRecord,
     runner: &mut dyn StepExecutor,
     tell: &mut dyn FnMut(BuildEvent<'_>),
-) -> BuildEnd {
+) -> StagesOutcome {
     let (log, invocation) = match prepare(order, containment, record) {
         Ok(prepared) => prepared,
-        Err(error) => return BuildEnd::File(error),
+        Err(error) => return StagesOutcome::File(error),
     };
     let mut transcript = BuildTranscript::new(log, order.masks);
     let begun = runner.clock();
@@ -131,13 +131,15 @@ pub fn run_container(
     }
     record.image_digest = runner.ask(&containment.inspect);
     let end = match (run, lost_log) {
-        (_, Some(error)) => BuildEnd::File(FileError::new("write", &order.directory.log(), error)),
-        (Err(error), None) => BuildEnd::Engine(not_started(containment, &error)),
+        (_, Some(error)) => {
+            StagesOutcome::File(FileError::new("write", &order.directory.log(), error))
+        }
+        (Err(error), None) => StagesOutcome::Engine(not_started(containment, &error)),
         (Ok(_), None) if was_ended => watch.end(seen.stage().unwrap_or(first)),
         (Ok(ProcessStatus::Code(0)), None) => order
             .directory
             .check()
-            .map_or_else(BuildEnd::File, |()| BuildEnd::Done),
+            .map_or_else(StagesOutcome::File, |()| StagesOutcome::Done),
         (Ok(status), None) => failure(order, containment, &seen, &transcript, status),
     };
     let is_marked = seen
@@ -145,7 +147,7 @@ pub fn run_container(
         .is_some_and(|stage| order.directory.is_done(stage));
     seen.close(
         runner.clock(),
-        if is_marked || matches!(end, BuildEnd::Done) {
+        if is_marked || matches!(end, StagesOutcome::Done) {
             StageClose::Done
         } else {
             StageClose::of(&end)
@@ -154,7 +156,7 @@ pub fn run_container(
     );
     note_stages(order, record, &seen, &end);
     match record.save(&order.directory.record()) {
-        Err(error) if matches!(end, BuildEnd::Done) => BuildEnd::File(error),
+        Err(error) if matches!(end, StagesOutcome::Done) => StagesOutcome::File(error),
         _ => end,
     }
 }
@@ -258,7 +260,7 @@ fn failure(
     seen: &ScriptProgress<'_>,
     transcript: &BuildTranscript<'_>,
     status: ProcessStatus,
-) -> BuildEnd {
+) -> StagesOutcome {
     let (number, output) = match &seen.failed {
         Some((number, output)) => (Some(*number), output.clone()),
         None => (seen.current, transcript.excerpt()),
@@ -267,7 +269,7 @@ fn failure(
     let Some(step) = number.map(|number| &order.steps[number]) else {
         let kind = EngineErrorKind::of(tail, &status.to_string());
         let engine = containment.engine.program().to_owned();
-        return BuildEnd::Engine(EngineFailure {
+        return StagesOutcome::Engine(EngineFailure {
             engine,
             image: containment.image.to_owned(),
             kind,
@@ -291,7 +293,7 @@ fn failure(
         _ => StepErrorKind::Ended(status.to_string()),
     };
     let command = brief(&step.argv, order.masks);
-    BuildEnd::Failed(StepError {
+    StagesOutcome::Failed(StepError {
         stage: step.stage.clone(),
         command,
         kind,
@@ -304,22 +306,22 @@ fn note_stages(
     order: &RunRequest<'_>,
     record: &mut BuildRecord,
     seen: &ScriptProgress<'_>,
-    end: &BuildEnd,
+    end: &StagesOutcome,
 ) {
     for (number, step) in order.steps.iter().enumerate().skip(order.from) {
         let stage = &mut record.stages[number];
         (stage.seconds, stage.tries) = (seen.seconds[number], seen.tries[number]);
         stage.state = match end {
             _ if order.directory.is_done(&step.stage) => StageState::Done,
-            BuildEnd::Done => StageState::Done,
-            BuildEnd::Capped(at) | BuildEnd::Stopped(_, at) if *at == step.stage => {
+            StagesOutcome::Done => StageState::Done,
+            StagesOutcome::Capped(at) | StagesOutcome::Stopped(_, at) if *at == step.stage => {
                 StageState::Stopped
             }
-            BuildEnd::Failed(fault) if fault.stage == step.stage => StageState::Failed,
+            StagesOutcome::Failed(fault) if fault.stage == step.stage => StageState::Failed,
             _ => StageState::Waiting,
         };
         stage.ended = match end {
-            BuildEnd::Failed(StepError {
+            StagesOutcome::Failed(StepError {
                 stage,
                 kind: StepErrorKind::Ended(how),
                 ..
@@ -338,9 +340,9 @@ enum StageClose {
 }
 
 impl StageClose {
-    fn of(end: &BuildEnd) -> Self {
+    fn of(end: &StagesOutcome) -> Self {
         match end {
-            BuildEnd::Capped(_) | BuildEnd::Stopped(..) => Self::Stopped,
+            StagesOutcome::Capped(_) | StagesOutcome::Stopped(..) => Self::Stopped,
             _ => Self::Failed,
         }
     }
@@ -417,7 +419,7 @@ mod tests {
     use rock_sys::{Environment, Signals, StopSignal};
 
     struct Run {
-        end: BuildEnd,
+        end: StagesOutcome,
         record: BuildRecord,
         runner: RecordingRunner,
         events: Vec<String>,
@@ -546,7 +548,7 @@ mod tests {
     fn stages_are_seen_in_the_scripts_words() {
         let output = "== fetch\nx sesame\n== build\n== build: failed with 1, trying again\n== build\n== record\n== built a.whl\n";
         let run = run(0, 1, output, 0, &["fetch", "build", "record"], |_| {});
-        assert!(matches!(run.end, BuildEnd::Done), "{:?}", run.end);
+        assert!(matches!(run.end, StagesOutcome::Done), "{:?}", run.end);
         assert_eq!(
             run.events,
             [
@@ -593,7 +595,7 @@ mod tests {
             &["fetch"],
             |_| {},
         );
-        let BuildEnd::Failed(fault) = &failed.end else {
+        let StagesOutcome::Failed(fault) = &failed.end else {
             panic!("{:?}", failed.end)
         };
         assert_eq!(
@@ -615,7 +617,7 @@ mod tests {
             |_| {},
         );
         assert!(
-            matches!(&engine.end, BuildEnd::Engine(fault) if fault.kind == EngineErrorKind::NoDevice)
+            matches!(&engine.end, StagesOutcome::Engine(fault) if fault.kind == EngineErrorKind::NoDevice)
         );
         assert_eq!(states(&engine), [StageState::Waiting; 3]);
     }
@@ -624,7 +626,7 @@ mod tests {
     fn what_runs_after_a_failure_does_not_take_its_place() {
         let output = "== fetch\n== build\ncc: no\n== build: failed with 2\n== record\nhits: 3\n";
         let run = run(0, 1, output, 2, &["fetch", "record"], |_| {});
-        let BuildEnd::Failed(fault) = &run.end else {
+        let StagesOutcome::Failed(fault) = &run.end else {
             panic!("{:?}", run.end)
         };
         assert_eq!(
@@ -652,7 +654,7 @@ mod tests {
             |_| {},
         );
         assert!(
-            matches!(late.end, BuildEnd::Failed(fault) if fault.kind == StepErrorKind::TimedOut(60))
+            matches!(late.end, StagesOutcome::Failed(fault) if fault.kind == StepErrorKind::TimedOut(60))
         );
         let missing = run(
             0,
@@ -663,7 +665,7 @@ mod tests {
             |_| {},
         );
         assert!(
-            matches!(missing.end, BuildEnd::Failed(fault) if matches!(fault.kind, StepErrorKind::Outputs { .. }))
+            matches!(missing.end, StagesOutcome::Failed(fault) if matches!(fault.kind, StepErrorKind::Outputs { .. }))
         );
     }
 
@@ -671,7 +673,7 @@ mod tests {
     fn the_cap_and_signals_remove_the_container() {
         let capped = run(0, 3600, "== fetch\n== build\n", 0, &["fetch"], |_| {});
         assert!(
-            matches!(&capped.end, BuildEnd::Capped(stage) if stage == "build"),
+            matches!(&capped.end, StagesOutcome::Capped(stage) if stage == "build"),
             "{:?}",
             capped.end
         );
@@ -686,7 +688,7 @@ mod tests {
         });
         assert!(matches!(
             stopped.end,
-            BuildEnd::Stopped(StopSignal::Terminate, _)
+            StagesOutcome::Stopped(StopSignal::Terminate, _)
         ));
         assert!(
             stopped.runner.invocations.is_empty(),

@@ -49,8 +49,8 @@ mod wheels_to_test;
 
 pub use assigned_gpu::{PODINFO, assigned_gpu};
 pub use build_options::{BuildOptions, CallerEnv, ResumeRequest};
-pub use build_report::{BuildReport, BuildResult};
-pub use build_series::builds_failed;
+pub use build_report::BuildReport;
+pub use build_series::failed_builds_error;
 pub use build_start::{BuildStart, UnknownStage, first_step};
 pub use collect::{
     CollectError, CollectedWheel, check_output, collect, copy_out, wheel_matches, wheels_match,
@@ -75,6 +75,6 @@ pub use run::{BuildEvent, RunLimits, RunRequest, run_steps};
 pub use runner::{ProcessRunner, RecordedProcess, RecordingRunner, StepExecutor};
 pub use session::{BuildSession, FinishedBuild, StartError, build};
 pub use source_tree::{copied_source_trees, exclude_matrix_directory, source_listing};
-pub use step_failure::{BuildEnd, MessageContext, StepError, StepErrorKind, no_signals};
+pub use step_failure::{MessageContext, StagesOutcome, StepError, StepErrorKind, no_signals};
 pub use step_hash::step_hash;
 pub use wheels_to_test::WheelToTest;

@@ -20,7 +20,7 @@ use super::run::{BuildEvent, RunLimits};
 use super::runner::StepExecutor;
 use super::session::{BuildSession, FinishedBuild, StartError, build};
 use super::source_tree::{exclude_matrix_directory, source_listing};
-use super::step_failure::{BuildEnd, MessageContext};
+use super::step_failure::{MessageContext, StagesOutcome};
 use super::wheel_delivery::WheelDelivery;
 use super::wheels_to_test::WheelToTest;
 use super::{HostEnv, SOURCE_DATE};
@@ -301,7 +301,7 @@ impl<'a> PreparedBuild<'a> {
             figures: &finished.record.figures,
         });
         let has_outputs = !(self.build.wheels.is_empty() && self.build.archive.is_empty());
-        let is_done = matches!(finished.end, BuildEnd::Done);
+        let is_done = matches!(finished.end, StagesOutcome::Done);
         if is_done && has_outputs && self.options.test.is_none() {
             let delivery = WheelDelivery {
                 prepared: self,
@@ -330,7 +330,7 @@ impl<'a> PreparedBuild<'a> {
         }
         diagnostics.extend(finished.end.diagnostic(messages).map(
             |diagnostic| match &finished.end {
-                BuildEnd::Failed(error) => add_known_failures(
+                StagesOutcome::Failed(error) => add_known_failures(
                     diagnostic,
                     error,
                     &self.build.steps,

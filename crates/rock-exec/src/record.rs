@@ -62,7 +62,7 @@ pub struct BuildRecord {
     pub log: String,
 }
 
-/// The outcome of a build.
+/// The outcome of a build, including the checks and the delivery of its wheels.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BuildOutcome {

@@ -9,7 +9,7 @@ use super::job_directory::JobDirectory;
 use super::mask::SecretMasks;
 use super::record::{BuildOutcome, BuildRecord, StageRecord, StageState};
 use super::runner::StepExecutor;
-use super::step_failure::{BuildEnd, StepError, StepErrorKind};
+use super::step_failure::{StagesOutcome, StepError, StepErrorKind};
 use super::transcript::BuildTranscript;
 use rock_audit::{RepairNote, RepairedWheel};
 use rock_diagnostic::Diagnostic;
@@ -124,29 +124,29 @@ pub fn run_steps(
     record: &mut BuildRecord,
     runner: &mut dyn StepExecutor,
     tell: &mut dyn FnMut(BuildEvent<'_>),
-) -> BuildEnd {
+) -> StagesOutcome {
     let log = match order.directory.open_log() {
         Ok(log) => log,
-        Err(error) => return BuildEnd::File(error),
+        Err(error) => return StagesOutcome::File(error),
     };
     let mut transcript = BuildTranscript::new(log, order.masks);
     for number in order.from..order.steps.len() {
         let end = run_stage(order, number, record, &mut transcript, runner, tell);
-        if matches!(end, BuildEnd::Failed(_)) && !order.steps[number].finally {
+        if matches!(end, StagesOutcome::Failed(_)) && !order.steps[number].finally {
             let mut last =
                 (number + 1..order.steps.len()).filter(|number| order.steps[*number].finally);
             while let Some(number) = last.next()
                 && matches!(
                     run_stage(order, number, record, &mut transcript, runner, tell),
-                    BuildEnd::Done
+                    StagesOutcome::Done
                 )
             {}
         }
-        if !matches!(end, BuildEnd::Done) {
+        if !matches!(end, StagesOutcome::Done) {
             return end;
         }
     }
-    BuildEnd::Done
+    StagesOutcome::Done
 }
 
 /// Returns the step at which a build resumes that could resume at `order.from`: the first earlier
@@ -161,7 +161,7 @@ pub(super) fn ask_again(
     before: &[StageRecord],
     runner: &mut dyn StepExecutor,
     tell: &mut dyn FnMut(BuildEvent<'_>),
-) -> Result<usize, Box<BuildEnd>> {
+) -> Result<usize, Box<StagesOutcome>> {
     let asks = |number: &usize| !order.steps[*number].facts.is_empty();
     if !(0..order.from).any(|number| asks(&number)) {
         return Ok(order.from);
@@ -169,7 +169,7 @@ pub(super) fn ask_again(
     let log = order
         .directory
         .open_log()
-        .map_err(|error| Box::new(BuildEnd::File(error)))?;
+        .map_err(|error| Box::new(StagesOutcome::File(error)))?;
     let mut transcript = BuildTranscript::new(log, order.masks);
     for number in (0..order.from).filter(asks) {
         match run_step(
@@ -181,8 +181,8 @@ pub(super) fn ask_again(
         )
         .0
         {
-            BuildEnd::Done => {}
-            BuildEnd::Failed(_) => return Ok(number),
+            StagesOutcome::Done => {}
+            StagesOutcome::Failed(_) => return Ok(number),
             ended => return Err(Box::new(ended)),
         }
     }
@@ -207,7 +207,7 @@ fn run_stage(
     transcript: &mut BuildTranscript<'_>,
     runner: &mut dyn StepExecutor,
     tell: &mut dyn FnMut(BuildEvent<'_>),
-) -> BuildEnd {
+) -> StagesOutcome {
     let step = &order.steps[number];
     tell(BuildEvent::Started {
         stage: &step.stage,
@@ -217,7 +217,7 @@ fn run_stage(
     record.stages[number].state = StageState::Running;
     record.stages[number].answers = answers(step, order.directory.path());
     if let Err(error) = record.save(&order.directory.record()) {
-        return BuildEnd::File(error);
+        return StagesOutcome::File(error);
     }
     let begun = runner.clock();
     let (mut end, tries) = run_step(order, step, transcript, runner, tell);
@@ -225,12 +225,12 @@ fn run_stage(
     stage.seconds = runner.clock().saturating_sub(begun).as_secs();
     stage.tries = tries;
     stage.state = match &end {
-        BuildEnd::Done => StageState::Done,
-        BuildEnd::Capped(_) | BuildEnd::Stopped(..) => StageState::Stopped,
+        StagesOutcome::Done => StageState::Done,
+        StagesOutcome::Capped(_) | StagesOutcome::Stopped(..) => StageState::Stopped,
         _ => StageState::Failed,
     };
     stage.ended = match &end {
-        BuildEnd::Failed(StepError {
+        StagesOutcome::Failed(StepError {
             kind: StepErrorKind::Ended(how),
             ..
         }) => Some(how.clone()),
@@ -242,26 +242,26 @@ fn run_stage(
         state: stage.state,
     });
     if let Err(error) = record.save(&order.directory.record())
-        && matches!(end, BuildEnd::Done)
+        && matches!(end, StagesOutcome::Done)
     {
-        end = BuildEnd::File(error);
+        end = StagesOutcome::File(error);
     }
     end
 }
 
-/// Runs one step with its retries, and also returns the number of attempts. [`BuildEnd::Done`] if
-/// it succeeded.
+/// Runs one step with its retries, and also returns the number of attempts.
+/// [`StagesOutcome::Done`] if it succeeded.
 fn run_step(
     order: &RunRequest<'_>,
     step: &Step,
     transcript: &mut BuildTranscript<'_>,
     runner: &mut dyn StepExecutor,
     tell: &mut dyn FnMut(BuildEvent<'_>),
-) -> (BuildEnd, u32) {
+) -> (StagesOutcome, u32) {
     let command = brief(&step.argv, order.masks);
     let failed = |kind, transcript: &BuildTranscript<'_>| {
         let (stage, command, output) = (step.stage.clone(), command.clone(), transcript.excerpt());
-        BuildEnd::Failed(StepError {
+        StagesOutcome::Failed(StepError {
             stage,
             command,
             kind,
@@ -273,10 +273,10 @@ fn run_step(
         tries += 1;
         transcript.forget();
         if let Err(error) = note(transcript, order, &format!("== {}", step.stage)) {
-            return (BuildEnd::File(error), tries);
+            return (StagesOutcome::File(error), tries);
         }
         if let Err(error) = check_checkout(order, step) {
-            return (BuildEnd::File(error), tries);
+            return (StagesOutcome::File(error), tries);
         }
         for path in &step.clean {
             if !is_below(path) {
@@ -286,7 +286,7 @@ fn run_step(
                 );
             }
             if let Err(error) = order.directory.at(path).remove() {
-                return (BuildEnd::File(error), tries);
+                return (StagesOutcome::File(error), tries);
             }
         }
         let ended = match attempt(order, step, transcript, runner, tell) {
@@ -295,9 +295,9 @@ fn run_step(
                 .check()
                 .and_then(|()| missing_outputs(order, step))
             {
-                Ok(None) => return (BuildEnd::Done, tries),
+                Ok(None) => return (StagesOutcome::Done, tries),
                 Ok(Some(kind)) => return (failed(kind, transcript), tries),
-                Err(error) => return (BuildEnd::File(error), tries),
+                Err(error) => return (StagesOutcome::File(error), tries),
             },
             AttemptResult::Ended(how) => how,
             AttemptResult::TimedOut(seconds) => {
@@ -317,14 +317,14 @@ fn run_step(
             return (failed(StepErrorKind::Ended(ended), transcript), tries);
         }
         if let Err(error) = told {
-            return (BuildEnd::File(error), tries);
+            return (StagesOutcome::File(error), tries);
         }
         tell(BuildEvent::Retried {
             stage: &step.stage,
             ended: &ended,
         });
         if let Some(signal) = pause(order, runner) {
-            return (BuildEnd::Stopped(signal, step.stage.clone()), tries);
+            return (StagesOutcome::Stopped(signal, step.stage.clone()), tries);
         }
     }
 }
@@ -360,7 +360,7 @@ enum AttemptResult {
     Ended(String),
     TimedOut(u64),
     NotStarted(String),
-    Over(BuildEnd),
+    Over(StagesOutcome),
 }
 
 fn attempt(
@@ -408,7 +408,7 @@ fn attempt(
         }
     }
     if let Some(error) = lost_log.or(rest.err()) {
-        return AttemptResult::Over(BuildEnd::File(FileError::new(
+        return AttemptResult::Over(StagesOutcome::File(FileError::new(
             "write",
             &order.directory.log(),
             error,
@@ -442,7 +442,7 @@ fn attempt(
                 save_cache: true, ..
             },
             _,
-        ) => AttemptResult::Over(BuildEnd::Capped(step.stage.clone())),
+        ) => AttemptResult::Over(StagesOutcome::Capped(step.stage.clone())),
         (_, StepAllowance::Step(seconds)) if watch.is_late => AttemptResult::TimedOut(seconds),
         _ => AttemptResult::Ended(status.to_string()),
     }
@@ -490,10 +490,10 @@ impl Watchdog {
     }
 
     /// Returns the end of a build that was stopped in this stage.
-    pub(super) fn end(&self, stage: &str) -> BuildEnd {
+    pub(super) fn end(&self, stage: &str) -> StagesOutcome {
         match self.stopped {
-            Some(signal) => BuildEnd::Stopped(signal, stage.to_owned()),
-            None => BuildEnd::Capped(stage.to_owned()),
+            Some(signal) => StagesOutcome::Stopped(signal, stage.to_owned()),
+            None => StagesOutcome::Capped(stage.to_owned()),
         }
     }
 }

@@ -16,7 +16,7 @@ use super::record::{
 };
 use super::run::{BuildEvent, RunLimits, RunRequest, ask_again, run_steps};
 use super::runner::StepExecutor;
-use super::step_failure::BuildEnd;
+use super::step_failure::StagesOutcome;
 use super::step_hash::step_hash;
 use super::wheels_to_test::{WheelToTest, place_wheels};
 use crate::SecretMasks;
@@ -61,8 +61,8 @@ pub struct BuildSession<'a> {
 pub struct FinishedBuild {
     /// The build record, which is also on disk.
     pub record: BuildRecord,
-    /// The end of the build.
-    pub end: BuildEnd,
+    /// The outcome of the stages.
+    pub end: StagesOutcome,
     /// The reason why the record of an earlier build could not be read.
     pub unreadable: Option<String>,
     /// The number of stages that were skipped because they were done.
@@ -198,9 +198,9 @@ pub fn build(
     let mut end = match (asked, &containment) {
         (Err(end), _) => *end,
         _ if let Err(error) = remove_outdated(directory, steps, &stages, &before, from) => {
-            BuildEnd::File(error)
+            StagesOutcome::File(error)
         }
-        _ if from == steps.len() => BuildEnd::Done,
+        _ if from == steps.len() => StagesOutcome::Done,
         (Ok(_), Some(containment)) => {
             // Checkouts are made by this program itself; the container finds them in the job
             // directory.
@@ -212,9 +212,9 @@ pub fn build(
             match if from < own {
                 run_steps(&checkouts, &mut record, runner, tell)
             } else {
-                BuildEnd::Done
+                StagesOutcome::Done
             } {
-                BuildEnd::Done => run_container(
+                StagesOutcome::Done => run_container(
                     &RunRequest {
                         from: from.max(own),
                         ..order
@@ -240,11 +240,11 @@ pub fn build(
     record.seconds = runner.clock().saturating_sub(begun).as_secs();
     record.disk_after_bytes = sys::free_bytes(directory.path());
     record.outcome = match &end {
-        BuildEnd::Done => BuildOutcome::Done,
-        BuildEnd::Failed(_) => BuildOutcome::Failed,
-        BuildEnd::Capped(_) => BuildOutcome::Capped,
-        BuildEnd::Stopped(..) => BuildOutcome::Stopped,
-        BuildEnd::Engine(_) | BuildEnd::File(_) => BuildOutcome::Machine,
+        StagesOutcome::Done => BuildOutcome::Done,
+        StagesOutcome::Failed(_) => BuildOutcome::Failed,
+        StagesOutcome::Capped(_) => BuildOutcome::Capped,
+        StagesOutcome::Stopped(..) => BuildOutcome::Stopped,
+        StagesOutcome::Engine(_) | StagesOutcome::File(_) => BuildOutcome::Machine,
     };
     record.reason = end.reason().map(|reason| shown_text(&reason));
     if start == BuildStart::Test {
@@ -256,11 +256,11 @@ pub fn build(
     let kept = opened
         .before
         .as_ref()
-        .filter(|_| matches!(end, BuildEnd::Engine(_)));
+        .filter(|_| matches!(end, StagesOutcome::Engine(_)));
     if let Err(error) = kept.unwrap_or(&record).save(&directory.record())
-        && matches!(end, BuildEnd::Done)
+        && matches!(end, StagesOutcome::Done)
     {
-        end = BuildEnd::File(error);
+        end = StagesOutcome::File(error);
     }
     Ok(FinishedBuild {
         record,
@@ -636,7 +636,7 @@ mod tests {
             &[step("a", "setsid sleep 60 >/dev/null 2>&1 & echo $! >id")],
             &[],
         );
-        assert!(matches!(built.unwrap().end, BuildEnd::Done));
+        assert!(matches!(built.unwrap().end, StagesOutcome::Done));
         let id = sys::read_text(&bench.directory().path().join("id"), 99).unwrap();
         assert!(!sys::process::is_running(id.trim().parse().unwrap()));
     }

@@ -26,9 +26,10 @@ pub struct MessageContext<'a> {
     pub dry_run: &'a str,
 }
 
-/// The end of a build.
+/// The outcome of the stages of a build, with its cause. A [`BuildOutcome`](crate::BuildOutcome)
+/// is that of a build with its delivery.
 #[derive(Debug)]
-pub enum BuildEnd {
+pub enum StagesOutcome {
     /// All stages are done.
     Done,
     /// A stage failed.
@@ -208,7 +209,7 @@ impl StepError {
     }
 }
 
-impl BuildEnd {
+impl StagesOutcome {
     /// Returns why the build did not succeed, in one line; `None` if it did.
     pub(super) fn reason(&self) -> Option<String> {
         match self {
@@ -454,14 +455,15 @@ mod tests {
             "its last lines were\nline 16\nline 17\nline 18\nline 19\nline 20"
         );
         assert_eq!(
-            BuildEnd::Failed(fault).reason().unwrap(),
+            StagesOutcome::Failed(fault).reason().unwrap(),
             "stage `build`, exit status 1: a.hip:3:5: error: no `x`"
         );
     }
 
     #[test]
     fn the_reason_of_a_record_is_one_line_with_the_last_words() {
-        let reason = |kind, tail: &[&str]| BuildEnd::Failed(fault(kind, tail)).reason().unwrap();
+        let reason =
+            |kind, tail: &[&str]| StagesOutcome::Failed(fault(kind, tail)).reason().unwrap();
         let ended = || StepErrorKind::Ended("exit status 2".into());
         assert_eq!(
             reason(ended(), &["cc: error", " stop ", ""]),
@@ -476,10 +478,10 @@ mod tests {
             "stage `build` took longer than 2 min"
         );
         assert_eq!(
-            BuildEnd::Capped("build".into()).reason().unwrap(),
+            StagesOutcome::Capped("build".into()).reason().unwrap(),
             "stage `build`"
         );
-        assert_eq!(BuildEnd::Done.reason(), None);
+        assert_eq!(StagesOutcome::Done.reason(), None);
     }
 
     #[test]
@@ -507,14 +509,14 @@ mod tests {
         );
         assert_eq!(full.diagnostic(&CONTEXT).code.id, "B067");
         assert_eq!(
-            BuildEnd::Capped("build".into())
+            StagesOutcome::Capped("build".into())
                 .diagnostic(&CONTEXT)
                 .unwrap()
                 .code
                 .id,
             "B055"
         );
-        let stopped = BuildEnd::Stopped(StopSignal::Interrupt, "build".into())
+        let stopped = StagesOutcome::Stopped(StopSignal::Interrupt, "build".into())
             .diagnostic(&CONTEXT)
             .unwrap();
         assert_eq!(
@@ -527,11 +529,15 @@ mod tests {
             std::io::Error::other("no"),
         );
         assert_eq!(
-            BuildEnd::File(file).diagnostic(&CONTEXT).unwrap().code.id,
+            StagesOutcome::File(file)
+                .diagnostic(&CONTEXT)
+                .unwrap()
+                .code
+                .id,
             "B060"
         );
         assert_eq!(no_signals(&std::io::Error::other("no")).code.id, "B074");
-        assert!(BuildEnd::Done.diagnostic(&CONTEXT).is_none());
+        assert!(StagesOutcome::Done.diagnostic(&CONTEXT).is_none());
     }
 
     #[test]

@@ -292,6 +292,7 @@ impl<'a> WheelDelivery<'a> {
             directory,
             input: path,
             overwrite: true,
+            protected: &[],
             dry_run: false,
         })?)
     }

@@ -13,8 +13,8 @@ use rock_audit::NoProgress;
 use rock_compat::Compat;
 use rock_diagnostic::{ExitClass, Sink, SourceText};
 use rock_exec::{
-    BuildContext, BuildEvent, BuildOptions, BuildOutcome, BuildReport, BuildResult, CallerEnv,
-    PreparedBuild, ProcessRunner, ResumePoint, ResumeRequest,
+    BuildContext, BuildEvent, BuildOptions, BuildOutcome, BuildReport, CallerEnv, PreparedBuild,
+    ProcessRunner, ResumePoint, ResumeRequest,
 };
 use rock_host::HostFacts;
 use rock_plan::config::recipe::{self, RecipeDocument, RecipeSet};
@@ -136,7 +136,7 @@ fn a_built_wheel_is_delivered_with_its_record() {
     assert_eq!(messages, [""; 0]);
     assert!(report.is_delivered && report.record_error.is_none());
     assert_eq!(report.record.outcome, BuildOutcome::Done);
-    assert_eq!(report.result(), BuildResult::Done);
+    assert_eq!(report.outcome(), BuildOutcome::Done);
     assert_eq!(report.record.engine, "local");
     let wheel = report.record.wheels.first().unwrap();
     assert_eq!((wheel.name.as_str(), wheel.size_bytes), (WHEEL, 6));
@@ -169,7 +169,7 @@ fn a_wheel_that_fails_a_gate_is_not_delivered() {
     });
     assert!(!report.is_delivered);
     assert_eq!(report.record.outcome, BuildOutcome::Refused);
-    assert_eq!(report.result(), BuildResult::Rejected);
+    assert_eq!(report.outcome(), BuildOutcome::Refused);
     let refusal = messages.last().unwrap();
     assert!(
         refusal.contains("did not pass the gate `verify`"),
@@ -185,7 +185,7 @@ fn a_failed_build_can_be_resumed_at_a_point_of_the_recipe() {
     let options = toy.options();
     let (report, messages) = toy.prepare(&options, run);
     assert_eq!(report.record.outcome, BuildOutcome::Failed);
-    assert_eq!(report.result(), BuildResult::StageFailed);
+    assert_eq!(report.outcome(), BuildOutcome::Failed);
     assert_eq!(messages, ["stage `build` failed: exit status 3"]);
     drop(report);
     toy.prepare(&options, |build| {

@@ -51,8 +51,8 @@ pub struct PublishRun {
     pub steps: usize,
     /// Steps in flight when the run ended; their outcome is unknown.
     pub unknown_steps: Vec<PublishStep>,
-    /// The files that could not be uploaded, for reasons of their own: name and error. They are
-    /// kept whatever ended the run.
+    /// The errors of files that could not be uploaded, by name, however the run ended. An error
+    /// that would affect any other request is in `end`.
     pub failed_files: BTreeMap<String, GithubError>,
     /// The result.
     pub end: PublishResult,
@@ -67,8 +67,7 @@ pub enum PublishResult {
     Refused(Vec<ReleaseRefusal>),
     /// A request failed, and any other would as well.
     Failed(GithubError),
-    /// Some files could not be uploaded, which [`PublishRun::failed_files`] has. Nothing was made
-    /// public.
+    /// Some files could not be uploaded; see [`PublishRun::failed_files`]. Nothing was made public.
     Incomplete,
 }
 

@@ -28,8 +28,6 @@ pub enum GithubError {
     ServerError {
         /// Method and path.
         call: String,
-        /// The HTTP status.
-        status: u16,
         /// The status and GitHub's message.
         reason: String,
     },
@@ -249,13 +247,8 @@ impl GithubError {
                     request_id: request_id.map(|id| clean(id.into()).into_boxed_str()),
                 }
             }
-            Self::ServerError {
+            Self::ServerError { call, reason } => Self::ServerError {
                 call,
-                status,
-                reason,
-            } => Self::ServerError {
-                call,
-                status,
                 reason: clean(reason),
             },
             Self::UnknownOutcome { call, reason } => Self::UnknownOutcome {

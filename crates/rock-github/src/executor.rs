@@ -131,21 +131,21 @@ impl Executor {
                 .map_err(|e| malformed(&name, &e))?;
             let may_be_done_before = may_be_done.swap(true, Ordering::Relaxed);
             let got = self.within(&name, kind, self.exchange(request)).await?;
-            if let Ok(reply) = &got
-                && let Some(next) = reply
-                    .redirect(method, &uri)
-                    .map_err(|error| malformed(&name, &error))?
-            {
-                may_be_done.store(may_be_done_before, Ordering::Relaxed);
-                redirects += 1;
-                if !self.api.is_own(&next) {
-                    return Err(self.api.elsewhere(&next).into());
+            if let Ok(reply) = &got {
+                self.report_reply(&name, reply);
+                let next = reply.redirect(method, &uri);
+                if let Some(next) = next.map_err(|error| malformed(&name, &error))? {
+                    may_be_done.store(may_be_done_before, Ordering::Relaxed);
+                    redirects += 1;
+                    if !self.api.is_own(&next) {
+                        return Err(self.api.elsewhere(&next).into());
+                    }
+                    if redirects > MAX_REDIRECTS {
+                        return Err(self.api.too_many_redirects().into());
+                    }
+                    uri = next;
+                    continue;
                 }
-                if redirects > MAX_REDIRECTS {
-                    return Err(self.api.too_many_redirects().into());
-                }
-                uri = next;
-                continue;
             }
             match self.after_attempt(&name, got, kind, tries)? {
                 AttemptResult::Settled(reply) => return Ok(reply),
@@ -178,6 +178,9 @@ impl Executor {
             .within(call, Idempotency::Sends, self.exchange(request))
             .await
             .map_err(GithubError::ended_during_write)?;
+        if let Ok(reply) = &got {
+            self.report_reply(call, reply);
+        }
         match self.after_attempt(call, got, Idempotency::Sends, tries)? {
             AttemptResult::Settled(reply) => Ok(Some(reply)),
             // An upload never results in `Again`, because it must not be repeated at once.
@@ -243,21 +246,22 @@ impl Executor {
                 headers: parts.headers,
                 body: Bytes::new(),
             };
+            self.report_reply(&name_of(&Method::GET, &uri), &reply);
             let next = reply.redirect(&Method::GET, &uri);
             if let Some(next) = next.map_err(|error| malformed(name, &error))? {
                 uri = next;
                 continue;
             }
-            let mut said = BytesMut::new();
+            let mut refusal = BytesMut::new();
             let read = match reply.status {
                 200 => read_body(body, &mut add).await,
                 _ => read_body(body, |piece| {
-                    gather(&mut said, piece, LARGEST_REFUSAL_BYTES)
+                    gather(&mut refusal, piece, LARGEST_REFUSAL_BYTES)
                 })
                 .await
                 .map(|_| true),
             };
-            reply.body = said.freeze();
+            reply.body = refusal.freeze();
             return match read {
                 Ok(true) => Ok(Ok(reply)),
                 Ok(false) => Err(too_long(name)),
@@ -334,8 +338,14 @@ impl Executor {
         }
     }
 
-    /// Reports the response to an attempt and decides how to continue. If the response asks to
-    /// wait, all requests are held until then.
+    /// Reports a response.
+    fn report_reply(&self, call: &str, reply: &ApiReply) {
+        let request_id = reply.request_id().map(|id| self.without_token(&id));
+        (self.on_reply)(call, reply.status, request_id.as_deref());
+    }
+
+    /// Decides how to continue after an attempt. If the response asks to wait, all requests are
+    /// held until then.
     fn after_attempt(
         &self,
         call: &str,
@@ -343,19 +353,15 @@ impl Executor {
         kind: Idempotency,
         tries: u32,
     ) -> Result<AttemptResult, GithubError> {
-        if let Ok(reply) = &got {
-            let request_id = reply.request_id().map(|id| self.without_token(&id));
-            (self.on_reply)(call, reply.status, request_id.as_deref());
-        }
         let is_transient = got
             .as_ref()
             .map_or_else(|error| error.is_transient, |_| true);
-        let said = got
+        let message = got
             .as_ref()
             .map_or_else(|_| String::new(), ApiReply::message);
         let answer = got.as_ref().map_or_else(
             |_| RetryInput::default(),
-            |reply| reply.to_judge(&said, self.clock.epoch_seconds()),
+            |reply| reply.to_judge(&message, self.clock.epoch_seconds()),
         );
         let is_limit = got.as_ref().is_ok_and(ApiReply::is_limit);
         let reason = words(&got);
@@ -382,11 +388,7 @@ impl Executor {
                 Err(GithubError::UnknownOutcome { call, reason })
             }
             RetryDecision::Again(_) | RetryDecision::TooOften => Err(match got {
-                Ok(reply) => GithubError::ServerError {
-                    call,
-                    status: reply.status,
-                    reason,
-                },
+                Ok(_) => GithubError::ServerError { call, reason },
                 Err(_) => GithubError::NoResponse {
                     call,
                     reason,
@@ -412,7 +414,7 @@ impl Executor {
                 Ok(()) => return Ok(()),
                 Err(later) => {
                     let wait = RequestWait::new(call, &later.why, later.wait);
-                    if later.is_told {
+                    if later.is_reported {
                         self.wait_silently(wait).await?;
                     } else {
                         self.wait(wait).await?;
@@ -634,7 +636,7 @@ mod tests {
         assert_eq!(
             (diagnostic.severity, diagnostic.message.as_str()),
             (
-                Severity::Note,
+                Severity::Error,
                 "GET /repos/o/r/releases/latest: the run was stopped during a wait: 503 {} \
                  (request ID AB:0)"
             )
@@ -659,6 +661,43 @@ mod tests {
                 "GET /repos/o/r/releases/latest 503 AB:0",
                 "GET /repos/o/r/releases/latest 503 AB:1",
                 "GET /repos/o/r/releases/latest 200 AB:2",
+            ]
+        );
+    }
+
+    /// Redirects one path to another.
+    struct RedirectingTransport;
+
+    impl Transport for RedirectingTransport {
+        fn send(&self, request: Request<HttpBody>) -> ResponseFuture<'_> {
+            let response = if request.uri().path() == "/repos/o/r/releases/latest" {
+                Response::builder()
+                    .status(301)
+                    .header("location", "/repositories/1/releases/latest")
+                    .body(full_body(""))
+            } else {
+                Response::builder().body(full_body(r#"{"id": 7}"#))
+            };
+            Box::pin(std::future::ready(Ok(response.unwrap())))
+        }
+    }
+
+    #[test]
+    fn redirects_are_reported() {
+        let replies = Arc::new(Mutex::new(Vec::new()));
+        let reported = Arc::clone(&replies);
+        let client = client_with(CallOptions {
+            on_reply: Box::new(move |call, status, _| {
+                reported.lock().unwrap().push(format!("{call} {status}"));
+            }),
+            ..call_options(Arc::new(RedirectingTransport))
+        });
+        assert_eq!(client.latest(), Ok(Some(7)));
+        assert_eq!(
+            *replies.lock().unwrap(),
+            [
+                "GET /repos/o/r/releases/latest 301",
+                "GET /repositories/1/releases/latest 200",
             ]
         );
     }

@@ -50,7 +50,7 @@ struct LimiterState {
     /// A server asked to send nothing before this time, for this reason.
     held: (Duration, String),
     /// Whether this wait has been reported.
-    is_told: bool,
+    is_reported: bool,
     next_write: Duration,
     /// The times at which drafts and files of the last hour were started.
     made: VecDeque<Duration>,
@@ -65,7 +65,7 @@ pub(super) struct RetryAt {
     pub(super) why: String,
     /// Whether this wait has been reported for another request: a server's request to wait holds
     /// all of them.
-    pub(super) is_told: bool,
+    pub(super) is_reported: bool,
 }
 
 impl RateLimiter {
@@ -116,9 +116,9 @@ impl RateLimiter {
             let later = RetryAt {
                 wait: until.saturating_sub(now),
                 why: why.to_owned(),
-                is_told: is_held && state.is_told,
+                is_reported: is_held && state.is_reported,
             };
-            state.is_told |= is_held;
+            state.is_reported |= is_held;
             return Err(later);
         }
         if is_short {
@@ -143,7 +143,7 @@ impl RateLimiter {
         let mut state = self.state();
         if until > state.held.0 {
             state.held = (until, why.to_owned());
-            state.is_told = false;
+            state.is_reported = false;
         }
     }
 

@@ -9,7 +9,7 @@
 use std::path::{Path, PathBuf};
 use std::{env, error::Error, fs};
 
-use rock_compat::{Compat, RunTime};
+use rock_compat::{Compat, RuntimeRequirements};
 use rock_index::{FileKind, FileLinks, IndexFile, IndexFolder, repository};
 use rock_names::{LabelParts, WheelName};
 
@@ -36,7 +36,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let files: Vec<&IndexFile> = files.iter().collect();
     let links = FileLinks::Absolute(url.parse()?);
-    let site = repository(&files, &links, &compat, |_, _| RunTime::default())?;
+    let site = repository(&files, &links, &compat, |_, _| {
+        RuntimeRequirements::default()
+    })?;
     for (name, page) in &site.pages {
         let path = Path::new(&out).join(name);
         fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;

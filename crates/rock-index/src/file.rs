@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::{FileLinks, IndexFolder};
-use rock_compat::RunTime;
+use rock_compat::RuntimeRequirements;
 use rock_names::{Digest, DistributionName, Version, WheelName};
 
 /// A file that the index lists.
@@ -37,8 +37,8 @@ pub struct IndexFile {
     /// version label names the build that all of them belong to.
     pub is_of_sdk: bool,
     /// Its needs at run time, if a plan or a manifest states them; for other wheels, a
-    /// [`RunTimeLookup`](crate::RunTimeLookup) applies.
-    pub run_time: Option<Arc<RunTime>>,
+    /// [`RuntimeRequirementsLookup`](crate::RuntimeRequirementsLookup) applies.
+    pub run_time: Option<Arc<RuntimeRequirements>>,
 }
 
 impl IndexFile {

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::{FileKind, IndexFile, IndexFolder};
-use rock_compat::{Compat, RunTime, TorchWheel};
+use rock_compat::{Compat, RuntimeRequirements, TorchWheel};
 use rock_names::{DistributionName, LabelParts};
 
-/// Returns the needs at run time of a distribution's wheels for a backend, `None` for the default
-/// one. An index applies it to wheels whose [`IndexFile::run_time`] is `None`.
-pub type RunTimeLookup = fn(&DistributionName, Option<&str>) -> RunTime;
+/// A function that returns the requirements of a distribution's wheels at run time for a backend,
+/// `None` for the default one. An index applies it to wheels whose [`IndexFile::run_time`] is
+/// `None`.
+pub type RuntimeRequirementsLookup = fn(&DistributionName, Option<&str>) -> RuntimeRequirements;
 
 /// The way to install a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -61,7 +62,7 @@ pub struct BackendRelease<'f> {
 
 impl BackendRelease<'_> {
     /// Returns the needs of the version at run time; `lookup` applies if they are not stated.
-    pub(super) fn run_time(&self, lookup: RunTimeLookup) -> RunTime {
+    pub(super) fn run_time(&self, lookup: RuntimeRequirementsLookup) -> RuntimeRequirements {
         let stated = self.file.run_time.as_deref().cloned();
         stated.unwrap_or_else(|| lookup(&self.file.project, self.backend.as_deref()))
     }
@@ -122,14 +123,14 @@ mod tests {
     use super::InstallCommand::{Alone, Chooses, Chosen};
     use super::backend_releases;
     use crate::testing::file;
-    use rock_compat::{Compat, RunTime};
+    use rock_compat::{Compat, RuntimeRequirements};
     use rock_names::DistributionName;
 
     /// Returns a package with the name of the backend as the only need.
-    fn requires_backend(_: &DistributionName, backend: Option<&str>) -> RunTime {
-        RunTime {
+    fn requires_backend(_: &DistributionName, backend: Option<&str>) -> RuntimeRequirements {
+        RuntimeRequirements {
             requires: backend.map(str::to_owned).into_iter().collect(),
-            ..RunTime::default()
+            ..RuntimeRequirements::default()
         }
     }
 
@@ -185,7 +186,7 @@ mod tests {
     fn stated_needs_are_not_looked_up() {
         let name = "flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl";
         let mut wheel = file(name, "6.2", "2.5");
-        wheel.run_time = Some(Arc::new(RunTime::default()));
+        wheel.run_time = Some(Arc::new(RuntimeRequirements::default()));
         let found = backend_releases("flash-attn", &[&wheel], &Compat::embedded());
         assert!(found[0].run_time(requires_backend).is_empty());
     }

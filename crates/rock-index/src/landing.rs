@@ -4,7 +4,7 @@ use itertools::Itertools as _;
 use serde::Serialize;
 
 use super::escape::HtmlEscaped;
-use super::install::{BackendRelease, RunTimeLookup, backend_releases};
+use super::install::{BackendRelease, RuntimeRequirementsLookup, backend_releases};
 use super::{IndexFile, IndexFolder, InstallCommand, NormalizedFile, YankStatus};
 use rock_compat::{Compat, TorchWheel};
 use rock_template::{TemplateError, render};
@@ -54,7 +54,7 @@ struct BackendReleaseView {
 pub(super) fn page(
     files: &[NormalizedFile<'_>],
     compat: &Compat,
-    run_time: RunTimeLookup,
+    run_time: RuntimeRequirementsLookup,
 ) -> Result<String, TemplateError> {
     let offered: Vec<&NormalizedFile<'_>> = files
         .iter()
@@ -74,7 +74,11 @@ pub(super) fn page(
     )
 }
 
-fn folder(files: &[&NormalizedFile<'_>], compat: &Compat, run_time: RunTimeLookup) -> FolderView {
+fn folder(
+    files: &[&NormalizedFile<'_>],
+    compat: &Compat,
+    run_time: RuntimeRequirementsLookup,
+) -> FolderView {
     let folder = &files[0].1.folder;
     let kinds: Vec<InstallCommand> = files
         .iter()
@@ -96,7 +100,7 @@ fn project(
     files: &[&NormalizedFile<'_>],
     kinds: &[InstallCommand],
     compat: &Compat,
-    run_time: RunTimeLookup,
+    run_time: RuntimeRequirementsLookup,
 ) -> ProjectView {
     let (name, file) = files[0];
     let own: Vec<&IndexFile> = files.iter().map(|(_, file)| *file).collect();
@@ -128,7 +132,7 @@ fn view(
     release: &BackendRelease<'_>,
     file: &IndexFile,
     has_backends: bool,
-    run_time: RunTimeLookup,
+    run_time: RuntimeRequirementsLookup,
 ) -> BackendReleaseView {
     let backend = release.backend.as_deref().unwrap_or("default");
     let run_time = release.run_time(run_time);

@@ -30,7 +30,7 @@ mod yank_report;
 pub use escape::HtmlEscaped;
 pub use file::{CoreMetadata, FileKind, IndexFile, PublishedOrigin, YankStatus};
 pub use folder::IndexFolder;
-pub use install::{BackendRelease, InstallCommand, RunTimeLookup, backend_releases};
+pub use install::{BackendRelease, InstallCommand, RuntimeRequirementsLookup, backend_releases};
 pub use json::{NotAPage, metadata_in, yanked_in};
 pub use label_order::label_order;
 pub use landing::GENERATOR;

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashSet};
 
 use rayon::prelude::*;
 
-use super::{FileLinks, IndexFile, NormalizedFile, RunTimeLookup, html, json, landing, sorted};
+use super::{
+    FileLinks, IndexFile, NormalizedFile, RuntimeRequirementsLookup, html, json, landing, sorted,
+};
 use rock_bytes::start_threads;
 use rock_compat::Compat;
 use rock_template::TemplateError;
@@ -39,7 +41,7 @@ pub fn repository(
     files: &[&IndexFile],
     links: &FileLinks,
     compat: &Compat,
-    run_time: RunTimeLookup,
+    run_time: RuntimeRequirementsLookup,
 ) -> Result<SimpleRepository, IndexError> {
     let mut names = HashSet::with_capacity(files.len());
     if let Some(twice) = files.iter().find(|file| !names.insert(file.folded_name())) {
@@ -110,7 +112,7 @@ mod tests {
     use super::{IndexError, SimpleRepository, repository};
     use crate::testing::file;
     use crate::{FileLinks, IndexFile, YankStatus};
-    use rock_compat::{Compat, RunTime};
+    use rock_compat::{Compat, RuntimeRequirements};
 
     fn some() -> Vec<IndexFile> {
         vec![
@@ -157,7 +159,7 @@ mod tests {
             &files.iter().collect::<Vec<_>>(),
             &links(),
             &Compat::embedded(),
-            |_, _| RunTime::default(),
+            |_, _| RuntimeRequirements::default(),
         )
     }
 

@@ -348,7 +348,7 @@ impl<'a> CompactJobBuilder<'a> {
             label,
             tag,
             overrides,
-            self.extra_wheels.asked(cell, package, device),
+            self.extra_wheels.name_values(cell, package, device),
         );
         let SharedValues {
             wheels,

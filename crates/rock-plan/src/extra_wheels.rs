@@ -27,7 +27,7 @@ pub(super) struct ExtraWheels<'a> {
     space: &'a AxisSpace,
     expressions: ExpressionEnv,
     /// Field axes whose values a condition may use.
-    asked: Vec<usize>,
+    condition_axes: Vec<usize>,
 }
 
 /// The values of a job that the names of its extra wheels depend on.
@@ -51,13 +51,13 @@ impl<'a> ExtraWheels<'a> {
             .wheels
             .iter()
             .any(|wheel| wheel.when.is_some() || wheel.each.is_some());
-        let is_asked = |axis: &usize| has_conditions && space.axes()[*axis].role == AxisRole::Field;
+        let is_used = |axis: &usize| has_conditions && space.axes()[*axis].role == AxisRole::Field;
         Self {
             config,
             profile,
             space,
             expressions: ExpressionEnv::default(),
-            asked: (0..space.axes().len()).filter(is_asked).collect(),
+            condition_axes: (0..space.axes().len()).filter(is_used).collect(),
         }
     }
 
@@ -69,7 +69,7 @@ impl<'a> ExtraWheels<'a> {
     /// Returns the values that a cell's names depend on in addition to its label and tags: axis
     /// values that conditions may use, and the numbers of its version and device code if they are
     /// used.
-    pub(super) fn asked(&self, cell: CellRank, package: usize, device: u32) -> Vec<usize> {
+    pub(super) fn name_values(&self, cell: CellRank, package: usize, device: u32) -> Vec<usize> {
         let wheels = &self.profile.wheels;
         let of_version = wheels
             .iter()
@@ -79,7 +79,10 @@ impl<'a> ExtraWheels<'a> {
             .iter()
             .any(|wheel| wheel.when.is_some() || wheel.each.is_some());
         let of_device = of_device.then_some(device as usize);
-        let of_axes = self.asked.iter().map(|&axis| self.space.index(cell, axis));
+        let of_axes = self
+            .condition_axes
+            .iter()
+            .map(|&axis| self.space.index(cell, axis));
         of_axes.chain(of_version).chain(of_device).collect()
     }
 

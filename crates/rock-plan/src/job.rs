@@ -6,7 +6,7 @@ use crate::config::{
     DockerConfig, Gate, GpuPolicy, ImageConfig, Platform, PythonFrom, RepairConfig, Switch,
     TestConfig, TorchFrom,
 };
-use rock_compat::{RunTime, SupportReason};
+use rock_compat::{RuntimeRequirements, SupportReason};
 use rock_names::{
     DistributionName, GfxTarget, LocalLabel, PackageVersion, PythonVersion, RocmVersion, Version,
     has_wheel_extension, is_sdist, is_tree_archive,
@@ -68,7 +68,7 @@ pub struct Job {
     /// Warnings about this job for people.
     pub warnings: Vec<String>,
     /// Requirements of the installed wheel.
-    pub run_time: RunTime,
+    pub run_time: RuntimeRequirements,
     /// Settings of the matrix file that recipes and rendering read.
     pub settings: JobSettings,
 }

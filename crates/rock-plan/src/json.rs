@@ -23,7 +23,7 @@ use self::pieces::SerializedPieces;
 use super::shared_values::CompactJob;
 use super::{BuildEstimate, DroppedGfx, JobView, Plan};
 use rock_bytes::start_threads;
-use rock_compat::RunTime;
+use rock_compat::RuntimeRequirements;
 
 use matrix::matrix_document;
 pub use read::{read_json, read_saved};
@@ -197,7 +197,7 @@ pub struct JobDocument {
     pub warnings: Vec<String>,
     /// Requirements of the installed wheel.
     #[serde(default)]
-    pub run_time: RunTime,
+    pub run_time: RuntimeRequirements,
 }
 
 /// A requested gfx target that is not compiled.

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use crate::indexed::{by_name, label};
 use crate::{AcceleratorVersion, GfxOrigin, ListedAsset, ManifestFile};
-use rock_compat::RunTime;
+use rock_compat::RuntimeRequirements;
 use rock_index::{FileKind, IndexFile, IndexFolder};
 use rock_names::{
     Accelerator, Digest, DistributionName, LabelParts, RocmVersion, Version, WheelName,
     is_tree_archive, torch_text,
 };
-use rock_plan::config::recipe::shipped_run_time;
+use rock_plan::config::recipe::shipped_runtime_requirements;
 
 /// A wheel, source distribution or archive of an install tree, with the facts that a release
 /// records about it.
@@ -170,8 +170,10 @@ impl Asset {
             gfx_from: None,
             needs_rocm: self.needs_rocm.clone(),
             run_time: match label {
-                Some(parts) => shipped_run_time(&file.project, parts.backend.as_deref()),
-                None => RunTime::default(),
+                Some(parts) => {
+                    shipped_runtime_requirements(&file.project, parts.backend.as_deref())
+                }
+                None => RuntimeRequirements::default(),
             },
             requires_python: file.requires_python.clone(),
             metadata_sha256: file.metadata.as_ref().map(|metadata| metadata.digest),

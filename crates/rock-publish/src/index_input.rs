@@ -60,18 +60,15 @@ pub struct IndexInput {
 ///     on_note: &|_: &str| (),
 /// };
 /// let input = reader.read_releases(published, &mut sink)?;
-/// options.check_target()?;
 /// let rules = YankRuleSet::default();
 /// assert!(input.check_rules(&rules)?.is_empty());
 ///
-/// let (mut update, lock) = IndexUpdate::open(input, &options, &compat, || ())?;
+/// let mut update = IndexUpdate::open(input, &options, &compat, || ())?;
 /// let (report, _) = update.yank(&rules, 0);
 /// assert!(report.is_empty());
 /// sink.extend(update.warnings());
 /// assert!(!sink.has_errors());
-/// if let Some(lock) = lock {
-///     assert!(update.write(lock)?.is_changed);
-/// }
+/// assert!(update.write()?.is_some_and(|written| written.is_changed));
 /// assert!(lists_files(&options.out));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -86,18 +83,17 @@ pub struct IndexReader<'a> {
 }
 
 impl IndexReader<'_> {
-    /// Reads these wheels and sdists of a directory, except those in the cache, and reports errors
-    /// of them as a release. Wheels with an unknown label are left out. Reports if there are no
-    /// files, or if the index lists files that would be removed.
+    /// Reads these wheels and sdists of the directory of the wheels, except those in the cache, and
+    /// reports errors of them as a release. Wheels with an unknown label are left out. Reports if
+    /// there are no files, or if the index lists files that would be removed.
     pub fn read_directory(
         &self,
-        directory: &Path,
         files: &[PathBuf],
         cache: &DigestCache,
         sink: &mut Sink,
     ) -> IndexInput {
         IndexInput {
-            files: self.read_files(directory, files, cache, sink),
+            files: self.read_files(self.options.wheel_directory(), files, cache, sink),
             rebuilt: Vec::new(),
             inherited: YankedFiles::default(),
         }

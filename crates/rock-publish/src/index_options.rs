@@ -50,11 +50,13 @@ impl IndexOptions {
     pub(crate) fn links(&self) -> FileLinks {
         match &self.base_url {
             Some(base) => FileLinks::Absolute(base.clone()),
-            None => {
-                let wheels = self.wheels.as_deref().unwrap_or(Path::new("."));
-                FileLinks::Relative(relative_steps(&self.out, wheels))
-            }
+            None => FileLinks::Relative(relative_steps(&self.out, self.wheel_directory())),
         }
+    }
+
+    /// Returns the directory of the wheels, by default the current one.
+    pub(crate) fn wheel_directory(&self) -> &Path {
+        self.wheels.as_deref().unwrap_or(Path::new("."))
     }
 
     /// Returns the links to the files of a source, which are in this directory.

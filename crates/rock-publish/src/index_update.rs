@@ -9,7 +9,7 @@ use rock_index::{
     repository, yank_notes,
 };
 use rock_names::YankedFiles;
-use rock_plan::config::recipe::shipped_run_time;
+use rock_plan::config::recipe::shipped_runtime_requirements;
 use rock_sys::DirectorySwap;
 
 use crate::codes::release as codes;
@@ -30,6 +30,8 @@ pub struct IndexUpdate<'a> {
     rebuilt: Vec<RebuiltFile>,
     /// The files that were yanked before.
     yanked: YankedFiles,
+    /// The lock for writing the pages; `None` for a preview.
+    lock: Option<DirectorySwap>,
 }
 
 /// An index after its pages were written.
@@ -49,13 +51,15 @@ impl<'a> IndexUpdate<'a> {
     /// index yanks stay yanked, except those that it inherited from the indexes of releases.
     ///
     /// # Errors
-    /// The index cannot be locked or read, or an edit would also change other things.
+    /// The directory is not one of [`IndexOptions::check_target`], the index cannot be locked or
+    /// read, or an edit would also change other things.
     pub fn open(
         input: IndexInput,
         options: &'a IndexOptions,
         compat: &'a Compat,
         on_wait: impl FnOnce(),
-    ) -> Result<(Self, Option<DirectorySwap>), Diagnostics> {
+    ) -> Result<Self, Diagnostics> {
+        options.check_target()?;
         let IndexInput {
             mut files,
             rebuilt,
@@ -83,11 +87,12 @@ impl<'a> IndexUpdate<'a> {
             files,
             rebuilt,
             yanked,
+            lock,
         };
         if options.action.is_edit() {
             update.check_same_pages()?;
         }
-        Ok((update, lock))
+        Ok(update)
     }
 
     /// Yanks and unyanks the files that the rules select at this time, in seconds since 1970, or
@@ -109,32 +114,33 @@ impl<'a> IndexUpdate<'a> {
     }
 
     /// Returns warnings about labels that installers order wrongly, and about rebuilt files. Yanked
-    /// files are not recommended.
+    /// files are not recommended. A preview has no warnings.
     pub fn warnings(&self) -> Vec<Diagnostic> {
+        if self.lock.is_none() {
+            return Vec::new();
+        }
         let yanked: BTreeSet<&str> = self
             .files
             .iter()
             .filter(|file| file.yanked != YankStatus::No)
             .map(|file| file.name.as_str())
             .collect();
-        let rebuilt: Vec<RebuiltFile> = self
-            .rebuilt
-            .iter()
-            .filter(|file| !yanked.contains(file.name.as_str()))
-            .cloned()
-            .collect();
-        rebuilt_warning(&rebuilt)
+        let is_offered = |file: &&RebuiltFile| !yanked.contains(file.name.as_str());
+        rebuilt_warning(self.rebuilt.iter().filter(is_offered))
             .into_iter()
             .chain(label_order(&self.files))
             .collect()
     }
 
     /// Writes the pages that differ, after the METADATA of each wheel in the directory of the
-    /// wheels.
+    /// wheels. `None` for a preview, which writes nothing.
     ///
     /// # Errors
     /// The pages cannot be made, or a file cannot be written; the index is then unchanged.
-    pub fn write(self, lock: DirectorySwap) -> Result<WrittenIndex, Diagnostics> {
+    pub fn write(mut self) -> Result<Option<WrittenIndex>, Diagnostics> {
+        let Some(lock) = self.lock.take() else {
+            return Ok(None);
+        };
         let indexes = index_summaries(self.files.iter(), self.directory.path(), self.compat);
         let pages = self.pages()?;
         let wheels = self.options.wheels.as_deref();
@@ -150,7 +156,7 @@ impl<'a> IndexUpdate<'a> {
         };
         // Leaked on purpose: freeing the many small strings takes a tenth of the run.
         std::mem::forget((self.files, pages));
-        Ok(written)
+        Ok(Some(written))
     }
 
     /// Checks that the index has exactly the pages of these files, or none, so that yanking files
@@ -174,7 +180,12 @@ impl<'a> IndexUpdate<'a> {
 
     fn pages(&self) -> Result<SimpleRepository, Diagnostics> {
         let files: Vec<&IndexFile> = self.files.iter().collect();
-        repository(&files, &self.links, self.compat, shipped_run_time)
-            .map_err(|error| Diagnostic::new(&codes::CANNOT_INDEX, error.to_string()).into())
+        repository(
+            &files,
+            &self.links,
+            self.compat,
+            shipped_runtime_requirements,
+        )
+        .map_err(|error| Diagnostic::new(&codes::CANNOT_INDEX, error.to_string()).into())
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use rock_compat::RunTime;
+use rock_compat::RuntimeRequirements;
 use rock_diagnostic::render::escape_line;
 use rock_names::{
     Digest, DistributionName, GfxTarget, LocalLabel, Version, WheelName, is_file_name,
@@ -81,8 +81,8 @@ pub struct ManifestFile {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needs_rocm: Vec<u32>,
     /// Its needs at run time.
-    #[serde(default, skip_serializing_if = "RunTime::is_empty")]
-    pub run_time: RunTime,
+    #[serde(default, skip_serializing_if = "RuntimeRequirements::is_empty")]
+    pub run_time: RuntimeRequirements,
     /// `Requires-Python`.
     pub requires_python: Option<String>,
     /// The SHA-256 digest of its METADATA, in hexadecimal.
@@ -306,7 +306,7 @@ impl ManifestFile {
                 "a gfx target or a family of targets",
             )
         })?;
-        if let Some((text, _)) = run_time.fault() {
+        if let Some((text, _)) = run_time.invalid_text() {
             fields.needed("run_time", text, |_| false, "a run-time requirement")?;
         }
         fields.optional(
@@ -432,7 +432,7 @@ mod hex {
 
 #[cfg(test)]
 mod tests {
-    use super::{ManifestError, ManifestFile, ReleaseManifest, RunTime};
+    use super::{ManifestError, ManifestFile, ReleaseManifest, RuntimeRequirements};
 
     fn file(name: &str) -> ManifestFile {
         ManifestFile {
@@ -457,7 +457,7 @@ mod tests {
             gfx: Vec::new(),
             gfx_from: None,
             needs_rocm: Vec::new(),
-            run_time: RunTime::default(),
+            run_time: RuntimeRequirements::default(),
             requires_python: Some(">=3.9".into()),
             metadata_sha256: None,
             index: "rocm6.2-torch2.5".into(),

@@ -40,7 +40,10 @@ pub fn newest_first<T>(releases: &mut [T], release: impl Fn(&T) -> &ListedReleas
 }
 
 /// Returns one warning for all files, or `None` if there are no files.
-pub fn rebuilt_warning(rebuilt: &[RebuiltFile]) -> Option<Diagnostic> {
+pub fn rebuilt_warning<'f>(
+    rebuilt: impl IntoIterator<Item = &'f RebuiltFile>,
+) -> Option<Diagnostic> {
+    let rebuilt: Vec<&RebuiltFile> = rebuilt.into_iter().collect();
     let first = rebuilt.first()?;
     let message = match rebuilt.len() {
         1 => format!(
@@ -132,7 +135,7 @@ mod tests {
             older: held(""),
         };
         assert!(rebuilt_warning(&[]).is_none());
-        let output = rebuilt_warning(std::slice::from_ref(&one)).unwrap();
+        let output = rebuilt_warning([&one]).unwrap();
         let help = output.help.as_deref().unwrap();
         assert!(
             help.contains("delete the older file") && !help.contains("yank"),
@@ -149,7 +152,7 @@ mod tests {
                  without a tag, 7 bytes"
             ]
         );
-        let output = rebuilt_warning(&vec![one; 7]).unwrap();
+        let output = rebuilt_warning([&one; 7]).unwrap();
         assert!(
             output.message.contains("7 files")
                 && output.notes.len() == 6

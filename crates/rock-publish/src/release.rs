@@ -8,10 +8,10 @@ use super::{
     Asset, DesiredFile, GfxOrigin, ListedAsset, MANIFEST, ManifestFile, ObservedFile,
     ReleaseManifest, SUMS, WheelCell, sha256, sums,
 };
-use rock_compat::{Compat, RunTime};
+use rock_compat::{Compat, RuntimeRequirements};
 use rock_index::{FileLinks, IndexError, IndexFile, repository};
 use rock_names::{Digest, RocmVersion, has_wheel_extension};
-use rock_plan::config::recipe::shipped_run_time;
+use rock_plan::config::recipe::shipped_runtime_requirements;
 
 /// The directory of the index in a release.
 pub const INDEX: &str = "simple";
@@ -40,7 +40,7 @@ pub struct ReleaseDetails {
     /// Major versions of ROCm of which a file's libraries need one, by filename, if they were read.
     pub rocm_read: BTreeMap<String, Vec<u32>>,
     /// Needs of a file at run time, by filename, if a plan states them.
-    pub run_time: BTreeMap<String, RunTime>,
+    pub run_time: BTreeMap<String, RuntimeRequirements>,
 }
 
 impl ReleaseDetails {
@@ -106,7 +106,7 @@ impl ReleaseContents {
         // A wheel whose label does not say what it is for is published, but not indexed.
         let files = assets.iter().map(|asset| &asset.file);
         let listed: Vec<&IndexFile> = files.filter(|file| file.is_listed()).collect();
-        let made = repository(&listed, links, compat, shipped_run_time)?;
+        let made = repository(&listed, links, compat, shipped_runtime_requirements)?;
         generated.extend(
             made.pages
                 .into_iter()

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rock_compat::{Compat, RunTime};
+use rock_compat::{Compat, RuntimeRequirements};
 use rock_diagnostic::{Severity, Sink, SourceText};
 use rock_names::{Digest, WheelName};
 use rock_plan::Job;
@@ -41,7 +41,7 @@ pub struct AllowedDifferences {
 struct WheelFacts {
     pythons: Vec<String>,
     gfx: Vec<String>,
-    run_time: RunTime,
+    run_time: RuntimeRequirements,
 }
 
 impl ReleasePlan {

@@ -7,7 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rock_compat::{Compat, RunTime};
+use rock_compat::{Compat, RuntimeRequirements};
 use rock_diagnostic::{Diagnostic, ExitClass, Sink, SourceText};
 use rock_index::{FileLinks, IndexFile, SimpleRepository, YankStatus, repository};
 use rock_publish::{
@@ -304,7 +304,7 @@ fn pages(files: &[IndexFile]) -> SimpleRepository {
         &files.iter().collect::<Vec<_>>(),
         &links,
         &Compat::embedded(),
-        |_, _| RunTime::default(),
+        |_, _| RuntimeRequirements::default(),
     )
     .unwrap()
 }
@@ -383,7 +383,7 @@ impl<'a> IndexOfDirectory<'a> {
             compat: &self.compat,
             on_note: &|_: &str| (),
         };
-        let input = reader.read_directory(self.wheels, &files, &DigestCache::empty(), &mut sink);
+        let input = reader.read_directory(&files, &DigestCache::empty(), &mut sink);
         assert_eq!(codes(&sink.finish()), Vec::<&str>::new());
         input
     }
@@ -392,15 +392,14 @@ impl<'a> IndexOfDirectory<'a> {
     /// report and whether a file was written.
     fn run(&self, yanked: &[&str]) -> (String, bool) {
         let rules = rules(yanked);
-        self.options.check_target().unwrap();
         let input = self.input();
         assert_eq!(codes(&input.check_rules(&rules).unwrap()), [""; 0]);
-        let (mut update, lock) =
-            IndexUpdate::open(input, &self.options, &self.compat, || ()).unwrap();
+        let mut update = IndexUpdate::open(input, &self.options, &self.compat, || ()).unwrap();
         let (report, notes) = update.yank(&rules, 0);
         assert_eq!(notes, [""; 0]);
         assert_eq!(codes(&update.warnings()), [""; 0]);
-        let is_changed = lock.is_some_and(|lock| update.write(lock).unwrap().is_changed);
+        let written = update.write().unwrap();
+        let is_changed = written.is_some_and(|written| written.is_changed);
         (report.to_text(), is_changed)
     }
 
@@ -448,8 +447,8 @@ fn an_index_is_built_and_an_edit_changes_only_its_yanks() {
     let opened = IndexUpdate::open(edit.input(), &edit.options, &edit.compat, || ());
     assert_eq!(codes(opened.unwrap_err().as_slice()), ["index-differs"]);
     edit.options.out = temporary.path().to_owned();
-    let errors = edit.options.check_target().unwrap_err();
-    assert_eq!(codes(errors.as_slice()), ["cannot-index"]);
+    let opened = IndexUpdate::open(edit.input(), &edit.options, &edit.compat, || ());
+    assert_eq!(codes(opened.unwrap_err().as_slice()), ["cannot-index"]);
 }
 
 /// The wheels in a directory without a manifest are read, and stay yanked there.
@@ -481,8 +480,8 @@ fn published_directories_keep_the_yanks_of_their_indexes() {
         notes.into_inner(),
         ["1 files read, 0 known by their digest"]
     );
-    let (update, lock) = IndexUpdate::open(input, &options, &build.compat, || ()).unwrap();
-    let written = update.write(lock.unwrap()).unwrap();
+    let update = IndexUpdate::open(input, &options, &build.compat, || ()).unwrap();
+    let written = update.write().unwrap().unwrap();
     assert!(written.is_changed && written.indexes.is_empty());
     let yanked = read_yanked_files(&options.out).unwrap().unwrap();
     assert_eq!(yanked.reason(WHEEL, None), Some("broken"));

@@ -14,7 +14,7 @@ use rock_compat::{Compat, InstallCommands, TorchWheel};
 use rock_diagnostic::{is_or_are, shell_quoted};
 use rock_index::{BaseUrl, IndexFolder};
 use rock_names::{RepoName, WheelName};
-use rock_plan::config::recipe::shipped_run_time;
+use rock_plan::config::recipe::shipped_runtime_requirements;
 use rock_publish::{AssetState, ListedAsset, ListedRelease, SUMS, sums};
 use rock_template::{TemplateError, render};
 
@@ -526,7 +526,7 @@ fn needs(wheel: &PublishedWheel) -> Option<String> {
         ..
     } = &wheel.combination;
     let shipped = || {
-        Some(shipped_run_time(
+        Some(shipped_runtime_requirements(
             &distribution.parse().ok()?,
             backend.as_deref(),
         ))

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{ArchiveName, Combination, MachineTag, PublishedArchive, WheelPythons, addresses};
 use crate::codes::release as codes;
-use rock_compat::{Compat, RunTime};
+use rock_compat::{Compat, RuntimeRequirements};
 use rock_diagnostic::{Diagnostic, Location, Sink};
 use rock_index::BaseUrl;
 use rock_names::{
@@ -50,7 +50,7 @@ pub struct PublishedWheel {
     /// The origin of the gfx targets.
     pub gfx_from: Option<GfxOrigin>,
     /// The needs at run time according to a manifest, if there are any.
-    pub run_time: Option<RunTime>,
+    pub run_time: Option<RuntimeRequirements>,
     pub size_bytes: u64,
     /// The SHA-256 digest, if known.
     pub digest: Option<Digest>,

@@ -186,7 +186,7 @@ mod tests {
     }
 
     /// Returns the diagnostics for a text, one per line, with locations.
-    fn told(text: &str, strictness: RowStrictness) -> Vec<String> {
+    fn diagnostics(text: &str, strictness: RowStrictness) -> Vec<String> {
         let mut sink = Sink::new();
         RelatedCommits::parse(
             &SourceText::new("related_commits", text),
@@ -204,7 +204,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expect: &[&str]) {
-        assert_eq!(told(text, RowStrictness::Strict), expect, "{text}");
+        assert_eq!(diagnostics(text, RowStrictness::Strict), expect, "{text}");
     }
 
     /// Each kind of row, with the exact diagnostic.
@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn a_lenient_reading_leaves_out_bad_rows_with_a_warning() {
         let text = format!("garbage\n{}", row("ubuntu", "torchaudio", COMMIT));
-        let output = told(&text, RowStrictness::Lenient);
+        let output = diagnostics(&text, RowStrictness::Lenient);
         assert_eq!(
             output,
             [
@@ -282,7 +282,7 @@ mod tests {
         );
         let conflict = row("ubuntu", "apex", COMMIT) + &row("centos", "apex", OTHER);
         assert!(
-            told(&conflict, RowStrictness::Lenient)[0].contains("error[C102"),
+            diagnostics(&conflict, RowStrictness::Lenient)[0].contains("error[C102"),
             "{conflict}"
         );
     }

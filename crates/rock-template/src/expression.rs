@@ -1,6 +1,7 @@
 //! Texts of recipes: plain text, text with `{{ }}` in it, or one expression that keeps its type.
 
 use std::fmt::Write as _;
+use std::sync::OnceLock;
 
 use minijinja::{Environment, Value};
 
@@ -36,14 +37,29 @@ impl TemplateError {
 #[derive(Debug)]
 pub struct ExpressionEnv {
     environment: Environment<'static>,
+    /// The environment that marks the results of expressions, for [`Self::spans`].
+    marking: OnceLock<Environment<'static>>,
 }
 
 impl Default for ExpressionEnv {
     fn default() -> Self {
         Self {
             environment: super::environment(),
+            marking: OnceLock::new(),
         }
     }
+}
+
+/// Returns an environment that puts control characters around the results of expressions.
+fn marking_environment() -> Environment<'static> {
+    let mut environment = super::environment();
+    environment.set_formatter(|out, state, value| {
+        out.write_char(OPEN)?;
+        minijinja::escape_formatter(out, state, value)?;
+        out.write_char(CLOSE)?;
+        Ok(())
+    });
+    environment
 }
 
 impl ExpressionEnv {
@@ -115,17 +131,12 @@ impl ExpressionEnv {
                 .into_iter()
                 .collect());
         }
-        let mut environment = super::environment();
-        environment.set_formatter(|out, state, value| {
-            out.write_char(OPEN)?;
-            minijinja::escape_formatter(out, state, value)?;
-            out.write_char(CLOSE)?;
-            Ok(())
-        });
         if text.contains([OPEN, CLOSE]) {
             return Err(fault("it contains a control character"));
         }
-        let rendered = environment
+        let rendered = self
+            .marking
+            .get_or_init(marking_environment)
             .render_str(text, context)
             .map_err(|error| TemplateError::new(text, &error))?;
         let (mut spans, mut depth, mut rest) = (Vec::new(), 0_u32, rendered.as_str());

@@ -19,8 +19,8 @@ use crate::compat::Compat;
 use crate::diagnostic::render::redact_urls;
 use crate::diagnostic::{Severity, Sink};
 use crate::exec::{
-    self, BuildContext, BuildEnd, BuildOptions, CallerEnv, PreparedBuild, ProcessRunner,
-    ResumeRequest,
+    self, BuildContext, BuildOptions, CallerEnv, PreparedBuild, ProcessRunner, ResumeRequest,
+    StagesOutcome,
 };
 use crate::plan::workspace::JobSelection;
 use crate::recipe::measurements::BuildMeasurements;
@@ -303,7 +303,9 @@ impl BuildRequest<'_> {
                 };
             }
         }
-        if let Some(error) = exec::builds_failed(&failed, builds.len(), &resume_command(shell)) {
+        if let Some(error) =
+            exec::failed_builds_error(&failed, builds.len(), &resume_command(shell))
+        {
             shell.report(&[error]);
         }
         worst
@@ -346,7 +348,7 @@ impl BuildRequest<'_> {
                 shell.say(&format!("passed: {wheel}"));
             }
         }
-        if matches!(report.end, BuildEnd::Done) {
+        if matches!(report.end, StagesOutcome::Done) {
             shell.say(&format!("the log is {}", build.log()));
         }
         // A signal received while the wheel was checked ends the run.

@@ -9,7 +9,7 @@ use crate::cli::wheel::fail;
 use crate::cli::{Exit, Shell};
 use crate::diagnostic::counted;
 use crate::diagnostic::render::redact_urls;
-use crate::exec::{BuildReport, BuildResult, BuildStart, PreparedBuild, ResumePoint};
+use crate::exec::{BuildOutcome, BuildReport, BuildStart, PreparedBuild, ResumePoint};
 
 impl BuildRequest<'_> {
     /// Prints the delivered wheels, and returns the exit code of a build.
@@ -23,13 +23,13 @@ impl BuildRequest<'_> {
         if let Some(error) = &report.record_error {
             shell.report(std::slice::from_ref(error));
         }
-        match report.result() {
-            BuildResult::Done => printed,
-            BuildResult::Rejected => Exit::Fault,
-            BuildResult::StageFailed => Exit::Step,
-            BuildResult::Capped => Exit::Capped,
-            BuildResult::Stopped(signal) => signal.into(),
-            BuildResult::MachineFailed => Exit::Machine,
+        match report.outcome() {
+            BuildOutcome::Done => printed,
+            BuildOutcome::Refused => Exit::Fault,
+            BuildOutcome::Failed => Exit::Step,
+            BuildOutcome::Capped => Exit::Capped,
+            BuildOutcome::Stopped => report.stop_signal().map_or(Exit::Machine, Exit::from),
+            BuildOutcome::Running | BuildOutcome::Machine => Exit::Machine,
         }
     }
 

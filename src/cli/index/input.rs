@@ -34,7 +34,7 @@ pub(super) fn read_directory(
         compat,
         on_note: &|note: &str| shell.detail(note),
     };
-    Ok(reader.read_directory(folder, &files, &cache, sink))
+    Ok(reader.read_directory(&files, &cache, sink))
 }
 
 /// Reads published releases, without prereleases unless they are included.

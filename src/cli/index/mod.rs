@@ -128,6 +128,7 @@ fn update(
         Some(folder) => input::read_directory(args, folder, &options, compat, shell, sink)?,
         None => input::read_published(args, &options, compat, shell, sink)?,
     };
+    // `IndexUpdate::open` checks it, too; here it is reported with the errors of the input.
     options
         .check_target()
         .map_err(|errors| Exit::collect(errors, sink))?;
@@ -139,19 +140,19 @@ fn update(
         .map_err(|errors| Exit::collect(errors, sink))?;
     sink.extend(unmatched);
     let on_wait = || shell.say("another run is writing this index; waiting for it to end");
-    let (mut update, lock) = IndexUpdate::open(input, &options, compat, on_wait)
+    let mut update = IndexUpdate::open(input, &options, compat, on_wait)
         .map_err(|errors| Exit::collect(errors, sink))?;
     let (report, notes) = update.yank(rules, sys::now_s());
     for note in &notes {
         shell.say(note);
     }
-    let Some(lock) = lock else {
-        return Ok(shell.print(&preview(&report, args.format.get())));
-    };
     sink.extend(update.warnings());
     let written = update
-        .write(lock)
+        .write()
         .map_err(|errors| Exit::collect(errors, sink))?;
+    let Some(written) = written else {
+        return Ok(shell.print(&preview(&report, args.format.get())));
+    };
     let document = Document {
         version: 1,
         index: options.out.display().to_string(),

@@ -10,7 +10,7 @@ use crate::cli::whole_number::{Unit, whole_number};
 use crate::cli::{Exit, Shell, Verbosity};
 use crate::codes::release as codes;
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Location, Sink, shell_quoted};
+use crate::diagnostic::{Diagnostic, Location, Severity, Sink, shell_quoted};
 use crate::github::{
     ApiEndpoint, CallOptions, GithubError, HttpClient, LARGEST_TOKEN_BYTES, LONGEST_DEADLINE_MIN,
     OnReply, OnWait, ProxySettings, RateLimits, ReleaseClient, RequestWait, SystemClock, Token,
@@ -300,11 +300,12 @@ impl Opened {
         Diagnostic::from(error).help(help)
     }
 
-    /// Returns the exit of a command that a signal stopped. Reports the wait that it ended, if any,
+    /// Returns the exit of a command that a signal stopped. Notes the wait that it ended, if any,
     /// because its reason may be an earlier error.
     pub(in crate::cli) fn stopped(&self, error: GithubError, sink: &mut Sink) -> Exit {
-        if error != GithubError::Stopped {
-            sink.push(error.into());
+        let error = error.cause();
+        if matches!(error, GithubError::StoppedDuringWait { .. }) {
+            sink.push(Diagnostic::from(error).severity(Severity::Note));
         }
         let seen = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
         seen.map_or(Exit::Machine, Exit::from)

@@ -61,6 +61,7 @@ doctor --fix -> `rock-matrix doctor` changes nothing; it prints how to fix what 
 doctor --script -> use `rock-matrix attention script`
 doctor --log -> use `rock-matrix attention judge FILE`
 
+env -> `rock-matrix compat list profiles` lists the profiles
 env --list|--all -> `rock-matrix compat list profiles` lists the profiles
 
 explain --list|--all -> `rock-matrix explain` lists all codes without an option
@@ -100,6 +101,7 @@ publish --yes|-y -> `rock-matrix publish` asks no questions
 recipe info|view|get|inspect|describe|explain -> rock-matrix recipe show
 recipe create|init|add|make -> rock-matrix recipe new
 recipe ls -> rock-matrix recipe list
+recipe show -> `rock-matrix recipe list` lists the recipes
 recipe check|lint -> rock-matrix check
 recipe * -> rock-matrix recipe show *
 
@@ -242,8 +244,8 @@ mod tests {
         }
         for row in rows() {
             let group = find(&root, row.group).unwrap_or_else(|| panic!("{row:?}"));
-            // The tip for missing arguments of a command names an option.
-            let is_of_command = row.tip.contains("`--");
+            // The tip for missing arguments of a command is a sentence.
+            let is_of_command = !row.tip.starts_with("rock-matrix ");
             for word in row.words.split('|') {
                 let exists = group.find_subcommand(word).is_some();
                 assert!(!exists || is_of_command, "{word}: {row:?}");

@@ -18,7 +18,8 @@ For torch wheels for Windows; support for Linux is experimental. The local versi
 prefix `rocm.`, and the requirement of ROCm packages is removed. The input is not modified: the new
 wheel is written under its new name, and its path is printed. A wheel that already contains ROCm
 does not change. The compatibility data defines which files are embedded and where:
-`rock-matrix compat list embeddings`. SOURCE_DATE_EPOCH sets the time of all members.
+`rock-matrix compat list embeddings`. SOURCE_DATE_EPOCH sets the time of all members. --json prints
+one document for each wheel, on one line.
 
 Examples:
   rock-matrix wheel embed torch-2.9.0+rocm7.10.0-cp312-cp312-win_amd64.whl --rocm build/dist/rocm

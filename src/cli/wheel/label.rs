@@ -15,7 +15,7 @@ use crate::wheel::{ExistingLabel, LabelCheck, relabel};
 #[command(after_long_help = "\
 The input is not modified: the new wheel is written under its new name, and its path is printed.
 Compressed members are copied without recompressing them. SOURCE_DATE_EPOCH sets the time of all
-members.
+members. --json prints one document for each wheel, on one line.
 
 Examples:
   rock-matrix wheel label built.whl rocm62torch2.5                    next to built.whl
@@ -67,9 +67,8 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         (false, true) => ExistingLabel::Replace,
         (false, false) => ExistingLabel::Refuse,
     };
-    let Some(label) = args.label.as_ref().or(args.local.as_ref()) else {
-        return Exit::Usage;
-    };
+    let label = args.label.as_ref().or(args.local.as_ref());
+    let label = label.expect("clap requires a label");
     let compat = match load::compat(shell) {
         Ok(compat) => compat,
         Err(exit) => return exit,

@@ -77,13 +77,13 @@ pub(super) fn change_each(
         Ok(time) => time,
         Err(error) => return fail(shell, &error.into()),
     };
+    let (paths, errors) = find_wheels(wheels);
     let mut writer = WheelWriter {
         destination,
         time,
         shell,
-        written: Vec::new(),
+        protected: paths.clone(),
     };
-    let (paths, errors) = find_wheels(wheels);
     let mut exit = report(shell, errors);
     for path in &paths {
         let next = match change(path, &mut writer) {
@@ -168,15 +168,16 @@ pub(super) struct WheelWriter<'a> {
     /// The time of all members.
     time: Option<DosTime>,
     shell: &'a Shell,
-    /// The wheels of this run, which are never replaced.
-    written: Vec<PathBuf>,
+    /// The inputs and results of this run, which are never replaced.
+    protected: Vec<PathBuf>,
 }
 
 impl WheelWriter<'_> {
     /// Writes a changed wheel atomically.
     ///
     /// # Errors
-    /// Returns an error if it would replace its input or another file, or cannot be written.
+    /// Returns an error if it would replace an input, a result for another wheel or, unless
+    /// permitted, another file, or if it cannot be written.
     pub(super) fn save(
         &mut self,
         path: &Path,
@@ -197,7 +198,7 @@ impl WheelWriter<'_> {
         if outcome == WriteOutcome::Kept {
             return Err(self.conflict(path, &out));
         }
-        self.written.push(out.clone());
+        self.protected.push(out.clone());
         Ok(ChangedWheel {
             path: out,
             name: change.name,
@@ -213,7 +214,7 @@ impl WheelWriter<'_> {
         opened: &Wheel<'_>,
         change: &RenamePlan<'_>,
     ) -> Result<WriteOutcome, Diagnostic> {
-        let existing = if self.destination.overwrite && !self.is_written(out) {
+        let existing = if self.destination.overwrite && !self.is_protected(out) {
             OnExisting::Replace
         } else {
             OnExisting::Keep
@@ -242,18 +243,20 @@ impl WheelWriter<'_> {
         })
     }
 
-    fn is_written(&self, path: &Path) -> bool {
-        self.written.iter().any(|written| written == path)
+    /// Whether this is an input or a result of this run, by any path.
+    fn is_protected(&self, path: &Path) -> bool {
+        let mut protected = self.protected.iter();
+        protected.any(|protected| sys::is_same_file(protected, path))
     }
 
     /// Returns the error that a file with different content exists.
     fn conflict(&self, path: &Path, out: &Path) -> Diagnostic {
         let shown = out.display();
-        let (message, file, help) = if self.is_written(out) {
+        let (message, file, help) = if self.is_protected(out) {
             (
-                format!("the result would replace `{shown}`, the result for another wheel"),
+                format!("the result would replace `{shown}`, another wheel of this run"),
                 path,
-                "change one of the wheels on its own, with another `--out DIR`",
+                "change this wheel on its own, with another `--out DIR`",
             )
         } else {
             (

@@ -25,7 +25,7 @@ dots.
 The input is not modified: the new wheel is written under its new name, and its path is printed.
 Platforms that the wheel's own libraries contradict or that no installer knows, Pythons that its
 extension modules are not built for, and Python tags of no implementation are refused, unless
---allow accepts them.
+--allow accepts them. --json prints one document for each wheel, on one line.
 
 Examples:
   rock-matrix wheel retag built.whl --platform-tag manylinux_2_28_x86_64

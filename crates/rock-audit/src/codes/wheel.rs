@@ -66,7 +66,7 @@ pub const COPIED_LIBRARY: Code = Code::warning(
 pub const OUTPUT_EXISTS: Code = Code::error(
     "W061",
     "output-exists",
-    "A file with the name of the output exists and has different content. It is not replaced by default.\n\nPass `--replace` to replace it, or write to another directory with `--out DIR`. A file with identical content is left as it is.",
+    "A file with the name of the output exists and has different content. It is not replaced by default.\n\nPass `--replace` to replace it, or write to another directory with `--out DIR`. A file with identical content is left as it is. Inputs and other results of the same run are not replaced even with `--replace`.",
 );
 /// An output that would replace the input.
 pub const OUTPUT_IS_INPUT: Code = Code::error(

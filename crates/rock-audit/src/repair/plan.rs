@@ -60,6 +60,7 @@ pub enum RepairNote {
 ///         directory: Path::new("wheelhouse"),
 ///         input: path,
 ///         overwrite: false,
+///         protected: &[],
 ///         dry_run: false,
 ///     })?;
 ///     println!("{}", repaired.path.display());

@@ -31,6 +31,8 @@ pub struct RepairDestination<'p> {
     pub input: &'p Path,
     /// Replace a file of the new name that has other content.
     pub overwrite: bool,
+    /// Files that are not replaced even then, such as the other wheels of a run.
+    pub protected: &'p [PathBuf],
     /// Compute everything and write nothing; the result is not audited again then.
     pub dry_run: bool,
 }
@@ -386,7 +388,8 @@ impl OutputFile<'_> {
         write: impl FnOnce(&mut dyn ByteSink) -> Result<(), Diagnostics>,
         check: impl FnOnce(&PositionalFile) -> Result<(), Diagnostics>,
     ) -> Result<RepairOutcome, Diagnostics> {
-        let existing = if self.destination.overwrite && !self.is_in_place {
+        let is_replaceable = !self.is_in_place && !self.is_protected();
+        let existing = if self.destination.overwrite && is_replaceable {
             OnExisting::Replace
         } else {
             OnExisting::Keep
@@ -404,6 +407,12 @@ impl OutputFile<'_> {
         }
     }
 
+    /// Whether the file is not replaced although others are.
+    fn is_protected(&self) -> bool {
+        let mut protected = self.destination.protected.iter();
+        protected.any(|protected| rock_sys::is_same_file(protected, self.path))
+    }
+
     /// Returns the error that another file has the name.
     fn conflict(&self) -> Diagnostic {
         let shown = self.path.display();
@@ -411,6 +420,13 @@ impl OutputFile<'_> {
             let message = format!("the output would replace its input, `{shown}`");
             return Diagnostic::new(&codes::OUTPUT_IS_INPUT, message)
                 .help("choose another directory with `--out DIR`");
+        }
+        if self.is_protected() {
+            let message = format!("the output would replace `{shown}`, another wheel of this run");
+            let input = self.destination.input.display().to_string();
+            return Diagnostic::new(&codes::OUTPUT_EXISTS, message)
+                .at(Location::File(input.into()), "")
+                .help("repair this wheel on its own, with another `--out DIR`");
         }
         let message = format!("`{shown}` exists with different content");
         Diagnostic::new(&codes::OUTPUT_EXISTS, message)
@@ -516,6 +532,7 @@ mod tests {
             directory: directory.path(),
             input: &input,
             overwrite: false,
+            protected: &[],
             dry_run: false,
         };
         let repaired = audited.plan_repair(options)?.write(&destination)?;

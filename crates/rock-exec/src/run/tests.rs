@@ -21,7 +21,7 @@ struct Bench {
 }
 
 struct Run {
-    end: BuildEnd,
+    end: StagesOutcome,
     record: BuildRecord,
     events: Vec<String>,
     log: String,
@@ -106,9 +106,9 @@ impl Bench {
     }
 }
 
-fn kind(end: BuildEnd) -> StepErrorKind {
+fn kind(end: StagesOutcome) -> StepErrorKind {
     match end {
-        BuildEnd::Failed(fault) => fault.kind,
+        StagesOutcome::Failed(fault) => fault.kind,
         other => panic!("{other:?}"),
     }
 }
@@ -120,7 +120,7 @@ fn steps_run_in_order_in_their_directories_with_their_variables() {
     second.env.insert("A".into(), "ü b".into());
     let bench = Bench::new();
     let run = bench.really(&[step("one", "mkdir src; echo hello"), second]);
-    assert!(matches!(run.end, BuildEnd::Done), "{:?}", run.end);
+    assert!(matches!(run.end, StagesOutcome::Done), "{:?}", run.end);
     assert_eq!(run.events, ["1/2 one", "one Done", "2/2 two", "two Done"]);
     assert_eq!(run.log, "== one\nhello\n== two\n");
     assert_eq!(
@@ -136,7 +136,7 @@ fn a_failing_step_ends_the_build_and_keeps_its_last_words() {
         step("two", "true"),
     ]);
     assert_eq!(run.events, ["1/2 one", "one Failed"]);
-    let BuildEnd::Failed(fault) = run.end else {
+    let StagesOutcome::Failed(fault) = run.end else {
         panic!()
     };
     assert_eq!(fault.kind, StepErrorKind::Ended("exit status 3".into()));
@@ -155,7 +155,7 @@ fn a_step_is_tried_again_as_often_as_it_says() {
     let mut flaky = step("fetch", "echo x >>tries; [ $(wc -l <tries) -ge 3 ]");
     flaky.retries = 2;
     let run = Bench::new().really(&[flaky.clone()]);
-    assert!(matches!(run.end, BuildEnd::Done));
+    assert!(matches!(run.end, StagesOutcome::Done));
     assert_eq!(run.record.stages[0].tries, 3);
     assert_eq!(run.events[1], "fetch again after exit status 1");
     flaky.retries = 1;
@@ -181,7 +181,10 @@ fn a_missing_output_fails_the_step() {
     };
     assert_eq!(found, expected);
     build.outputs[0].count = 2;
-    assert!(matches!(Bench::new().really(&[build]).end, BuildEnd::Done));
+    assert!(matches!(
+        Bench::new().really(&[build]).end,
+        StagesOutcome::Done
+    ));
 }
 
 #[test]
@@ -190,7 +193,10 @@ fn paths_are_cleaned_before_a_step_and_only_below_the_directory() {
     build.clean.push("dist".into());
     let bench = Bench::new();
     sys::write_atomic(&bench.directory().path().join("dist/old"), b"x").unwrap();
-    assert!(matches!(bench.really(&[build.clone()]).end, BuildEnd::Done));
+    assert!(matches!(
+        bench.really(&[build.clone()]).end,
+        StagesOutcome::Done
+    ));
     for outside in ["../x", "/etc", "a/../../x", ".", ""] {
         build.clean = vec![outside.into()];
         assert_eq!(
@@ -227,7 +233,7 @@ fn secrets_are_masked_in_the_log_the_tail_and_the_command() {
     bench.masks = SecretMasks::new(["open-sesame"]);
     let run = bench.really(&[step("one", "echo the word is open-sesame; exit 1")]);
     assert!(!run.log.contains("sesame") && run.log.contains("the word is ***"));
-    let BuildEnd::Failed(fault) = run.end else {
+    let StagesOutcome::Failed(fault) = run.end else {
         panic!()
     };
     assert_eq!(fault.output.tail, ["the word is ***"]);
@@ -270,10 +276,13 @@ fn the_cap_ends_the_running_step_under_a_clock_of_our_own() {
             &steps,
         )
     };
-    assert!(matches!(run_for(&bench, &[10, 40, 5]).end, BuildEnd::Done));
+    assert!(matches!(
+        run_for(&bench, &[10, 40, 5]).end,
+        StagesOutcome::Done
+    ));
     let capped = run_for(&bench, &[10, 55, 5]);
     assert!(
-        matches!(&capped.end, BuildEnd::Capped(stage) if stage == "build"),
+        matches!(&capped.end, StagesOutcome::Capped(stage) if stage == "build"),
         "{:?}",
         capped.end
     );
@@ -290,10 +299,10 @@ fn the_cap_ends_the_running_step_under_a_clock_of_our_own() {
     assert_eq!(capped.record.stages[1].seconds, 50 * 60);
     bench.limits.used_before_s = 20 * 60;
     assert!(
-        matches!(run_for(&bench, &[10, 40, 5]).end, BuildEnd::Capped(stage) if stage == "build")
+        matches!(run_for(&bench, &[10, 40, 5]).end, StagesOutcome::Capped(stage) if stage == "build")
     );
     bench.limits.used_before_s = 61 * 60;
-    assert!(matches!(run_for(&bench, &[1]).end, BuildEnd::Capped(stage) if stage == "fetch"));
+    assert!(matches!(run_for(&bench, &[1]).end, StagesOutcome::Capped(stage) if stage == "fetch"));
 }
 
 #[test]
@@ -333,7 +342,7 @@ fn a_signal_ends_the_step_and_a_second_one_forces_it() {
         );
         sender.join().unwrap();
         assert!(
-            matches!(&run.end, BuildEnd::Stopped(found, stage) if *found == signal && stage == "build"),
+            matches!(&run.end, StagesOutcome::Stopped(found, stage) if *found == signal && stage == "build"),
             "{:?}",
             run.end
         );
@@ -373,7 +382,7 @@ fn a_log_that_is_a_link_ends_the_build() {
         &mut |_| {},
     );
     assert!(
-        matches!(end, BuildEnd::File(error) if error.to_string().contains("it is a symbolic link"))
+        matches!(end, StagesOutcome::File(error) if error.to_string().contains("it is a symbolic link"))
     );
 }
 

@@ -173,8 +173,8 @@ impl StepRunner<'_, '_> {
                 None => "the listing is not yet complete".to_owned(),
             };
             let duration = Duration::from_secs(1 << tries);
-            let wait = RequestWait::new("GET releases", &reason, duration);
-            self.client.wait(wait.before_attempt(tries + 1))?;
+            self.client
+                .wait(RequestWait::new("GET releases", &reason, duration))?;
         }
         Ok(())
     }
@@ -517,7 +517,6 @@ mod tests {
         ]);
         let error = GithubError::ServerError {
             call: "GET /repos/o/r/releases/1/assets".to_owned(),
-            status: 503,
             reason: "503 Overloaded".to_owned(),
         };
         assert_eq!(observed, Err(error));

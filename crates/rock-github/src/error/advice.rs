@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::super::api::ApiError;
 use super::GithubError;
 use crate::codes::release as codes;
-use rock_diagnostic::{Code, Diagnostic, Location, Severity};
+use rock_diagnostic::{Code, Diagnostic, Location};
 use rock_publish::remote::ListingContradiction;
 
 /// A diagnostic code and its help.
@@ -32,9 +32,6 @@ impl From<GithubError> for Diagnostic {
         } = &error
         {
             diagnostic = diagnostic.note(format!("request ID: {id}"));
-        }
-        if error.is_stop() {
-            diagnostic = diagnostic.severity(Severity::Note);
         }
         let diagnostic = match place(&error) {
             Some(place) => diagnostic.at(Location::Url(place.to_owned()), ""),

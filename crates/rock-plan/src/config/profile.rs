@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 
 use super::recipe::WheelDocument;
 use super::{CheckProfile, Leaves, VersionFrom};
-use rock_compat::RunTime;
+use rock_compat::RuntimeRequirements;
 
 /// The planning side of a recipe document.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub struct RecipeBackend {
     /// The checks that a built wheel must pass, in order.
     pub gates: Vec<super::Gate>,
     /// Run-time needs of the installed package.
-    pub run_time: RunTime,
+    pub run_time: RuntimeRequirements,
 }
 
 impl RecipeProfile {

@@ -147,7 +147,7 @@ impl JsonChecker {
         self.covers(at.key("covers"), covers, of);
         self.vars(at.key("vars"), vars);
         self.texts(at.key("warnings"), warnings);
-        if let Some((_, reason)) = run_time.fault() {
+        if let Some((_, reason)) = run_time.invalid_text() {
             self.fault(at.key("run_time"), reason);
         }
     }

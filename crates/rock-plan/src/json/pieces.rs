@@ -7,7 +7,7 @@ use super::piece::{inner, keep};
 use super::{DroppedDocument, EstimateDocument};
 use crate::assemble::PlanGroup;
 use crate::{DroppedGfx, JobView};
-use rock_compat::RunTime;
+use rock_compat::RuntimeRequirements;
 
 #[derive(Serialize)]
 struct VersionPart<'a> {
@@ -30,8 +30,8 @@ struct RecipePart<'a> {
     backend: &'a str,
     recipe: &'a str,
     gates: Vec<&'static str>,
-    #[serde(skip_serializing_if = "RunTime::is_empty")]
-    run_time: &'a RunTime,
+    #[serde(skip_serializing_if = "RuntimeRequirements::is_empty")]
+    run_time: &'a RuntimeRequirements,
 }
 
 #[derive(Serialize)]

@@ -34,6 +34,7 @@ pub enum PublishStep {
     DeleteRelease {
         /// The ID of the draft.
         release: u64,
+        /// The tag of the draft.
         tag: String,
         /// The number of its assets.
         assets: usize,
@@ -42,7 +43,9 @@ pub enum PublishStep {
     DeleteAsset {
         /// The ID of the asset.
         asset: u64,
+        /// The name of the asset.
         name: String,
+        /// The reason.
         why: DeleteReason,
     },
     /// Uploads a file.
@@ -215,9 +218,9 @@ pub fn reconcile(
         }
     }
     if !refused.is_empty() {
-        // If a release is locked, resolving the other refusals does not help.
-        if refused.iter().any(ReleaseRefusal::is_of_locked) {
-            refused.retain(ReleaseRefusal::is_of_locked);
+        // If a release is immutable, resolving the other refusals does not help.
+        if refused.iter().any(ReleaseRefusal::is_immutable) {
+            refused.retain(ReleaseRefusal::is_immutable);
         }
         return Reconciliation::Refused(refused);
     }
@@ -272,7 +275,7 @@ pub fn immutable_refusal(
     observed: &[ListedRelease],
 ) -> Option<ReleaseRefusal> {
     match reconcile(desired, PublishPolicy::default(), observed) {
-        Reconciliation::Refused(refused) => refused.into_iter().find(ReleaseRefusal::is_of_locked),
+        Reconciliation::Refused(refused) => refused.into_iter().find(ReleaseRefusal::is_immutable),
         Reconciliation::Steps(_) | Reconciliation::Done(_) => None,
     }
 }

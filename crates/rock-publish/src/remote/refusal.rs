@@ -42,8 +42,8 @@ pub enum ReleaseRefusal {
 }
 
 impl ReleaseRefusal {
-    /// Whether no policy would permit the write.
-    pub(super) fn is_of_locked(&self) -> bool {
+    /// Whether the release is immutable, so that no policy would permit the write.
+    pub(super) fn is_immutable(&self) -> bool {
         matches!(self, Self::Immutable { .. })
     }
 }

@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use rock_compat::{Compat, InstallCommands, RunTime, TorchWheel};
+use rock_compat::{Compat, InstallCommands, RuntimeRequirements, TorchWheel};
 use rock_names::{self as names, BuildTag, GfxTarget, LabelParts, RocmVersion};
-use rock_plan::config::recipe::shipped_run_time;
+use rock_plan::config::recipe::shipped_runtime_requirements;
 use rock_publish::GfxOrigin;
 
 use super::devices::{self, DeviceOffer};
@@ -40,7 +40,7 @@ pub struct WheelCandidate {
     /// The matching torch in the official index.
     pub official_torch: Option<TorchWheel>,
     /// The needs at run time.
-    pub run_time: RunTime,
+    pub run_time: RuntimeRequirements,
     /// The device wheels with its GPU code.
     pub devices: Vec<DeviceOffer>,
     /// The index that serves the requirements of the device wheels; set only if there are device
@@ -73,7 +73,7 @@ pub enum GfxCode {
 }
 
 /// Needs at run time, by distribution and backend.
-type RunTimes = BTreeMap<(String, Option<String>), RunTime>;
+type RequirementsByBackend = BTreeMap<(String, Option<String>), RuntimeRequirements>;
 
 /// The order of prereleases and final versions (PEP 440).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,7 +93,7 @@ pub fn candidates(
     mode: PrereleaseMode,
 ) -> Vec<WheelCandidate> {
     let known = compat.rocm_versions();
-    let (mut tags, mut run_times) = (BTreeMap::new(), RunTimes::new());
+    let (mut tags, mut run_times) = (BTreeMap::new(), RequirementsByBackend::new());
     let (offers, mut devices) = devices::apart(offers, compat);
     let read = offers
         .into_iter()
@@ -195,7 +195,7 @@ fn candidate(
     known: &[RocmVersion],
     compat: &Compat,
     tags: &mut BTreeMap<String, PlatformNeed>,
-    run_times: &mut RunTimes,
+    run_times: &mut RequirementsByBackend,
 ) -> WheelCandidate {
     let name = &offer.name;
     let label = name.label();
@@ -251,7 +251,9 @@ fn candidate(
         let found = run_times.entry((name.distribution().to_string(), backend.clone()));
         Some(
             found
-                .or_insert_with(|| shipped_run_time(name.distribution(), backend.as_deref()))
+                .or_insert_with(|| {
+                    shipped_runtime_requirements(name.distribution(), backend.as_deref())
+                })
                 .clone(),
         )
     });

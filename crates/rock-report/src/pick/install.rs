@@ -1,7 +1,7 @@
 //! The commands that install a wheel on a machine.
 
 use super::{TargetMachine, WheelCandidate, torch_sentence};
-use rock_compat::{InstallCommands, RunTime};
+use rock_compat::{InstallCommands, RuntimeRequirements};
 
 /// Returns the install command for this machine and its effect: the command for an installed torch,
 /// or the one from scratch. If nothing is known about torch on the machine, both are returned.
@@ -31,7 +31,7 @@ pub fn for_machine(
 
 /// Returns the needs at run time as text, with a shell command for each variable; empty if there
 /// are none.
-pub fn run_time_text(run_time: &RunTime) -> String {
+pub fn run_time_text(run_time: &RuntimeRequirements) -> String {
     if run_time.is_empty() {
         return String::new();
     }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use rock_compat::RunTime;
+use rock_compat::RuntimeRequirements;
 use rock_names::Digest;
 
 use super::{
@@ -55,7 +55,7 @@ struct WheelRow<'w> {
     /// The command to use if nothing is installed.
     install_from_nothing: Option<String>,
     about_torch: &'static str,
-    run_time: &'w RunTime,
+    run_time: &'w RuntimeRequirements,
     notes: Vec<NoteRow>,
 }
 

@@ -204,8 +204,9 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 
 fn repair_all(args: &Args, auditor: &Auditor<'_>, options: &RepairOptions, shell: &Shell) -> Exit {
     let (paths, mut all) = find_wheels(&args.wheels);
+    let mut protected = paths.clone();
     for path in &paths {
-        let repaired = repair(path, args, auditor, options, shell);
+        let repaired = repair(path, args, &protected, auditor, options, shell);
         let text = match (args.format.get(), &repaired) {
             (Format::Human, Ok(repaired)) => text::text(repaired, args.dry_run),
             (Format::Human, Err(_)) => String::new(),
@@ -225,6 +226,7 @@ fn repair_all(args: &Args, auditor: &Auditor<'_>, options: &RepairOptions, shell
                     }
                 }
                 all.extend(repaired.findings);
+                protected.push(repaired.path);
             }
             Err(errors) => all.extend(errors),
         }
@@ -236,6 +238,7 @@ fn repair_all(args: &Args, auditor: &Auditor<'_>, options: &RepairOptions, shell
 fn repair(
     path: &Path,
     args: &Args,
+    protected: &[PathBuf],
     auditor: &Auditor<'_>,
     options: &RepairOptions,
     shell: &Shell,
@@ -250,6 +253,7 @@ fn repair(
         directory: &args.out,
         input: path,
         overwrite: args.replace,
+        protected,
         dry_run: args.dry_run,
     })?;
     if let Some(line) = unchanged_line(&repaired, path) {

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::unions::EnvValue;
 use crate::config::{CheckProfile, Gate, Leaves, RecipeBackend, RecipeProfile, VersionFrom};
-use rock_compat::RunTime;
+use rock_compat::RuntimeRequirements;
 use rock_diagnostic::SourceText;
 
 /// A recipe. Texts may contain `{{ }}` expressions, except where marked as plain text.
@@ -84,7 +84,7 @@ pub struct RecipeDocument {
     pub used: Vec<String>,
     /// Run-time needs of the installed package, for all backends.
     #[serde(default)]
-    pub run_time: RunTime,
+    pub run_time: RuntimeRequirements,
     /// The file that it was read from, for locations of diagnostics; `None` for a shipped recipe.
     #[serde(skip)]
     pub source: Option<SourceText>,
@@ -137,7 +137,7 @@ pub struct BackendDocument {
     pub levers: Vec<String>,
     /// Additional run-time needs of the installed package.
     #[serde(default)]
-    pub run_time: RunTime,
+    pub run_time: RuntimeRequirements,
 }
 
 fn yes() -> bool {

@@ -12,7 +12,7 @@ mod page;
 mod read;
 mod recipes;
 mod replacement;
-mod run_time;
+mod runtime_requirements;
 mod shape;
 mod starter;
 mod step_shape;
@@ -30,7 +30,9 @@ pub(crate) use read::is_embedded;
 pub use read::{embedded, embedded_names, from_parsed, from_source};
 pub use recipes::RecipeSet;
 pub use replacement::{ESCAPES, ReplacementPart};
-pub use run_time::{shipped_run_time, shipped_run_time_of_wheel};
+pub use runtime_requirements::{
+    shipped_runtime_requirements, shipped_runtime_requirements_of_wheel,
+};
 pub use shape::RECIPE as SHAPE;
 pub use starter::starter;
 pub use unions::{EnvValue, PATH_SEPARATOR};

@@ -346,7 +346,7 @@ fn checked(
     for run_time in std::iter::once(&document.run_time)
         .chain(document.backends.values().map(|own| &own.run_time))
     {
-        if let Some((text, reason)) = run_time.fault() {
+        if let Some((text, reason)) = run_time.invalid_text() {
             fault(
                 text,
                 format!("`run-time`: {reason}"),

@@ -38,7 +38,7 @@ fn row(name: &str) -> ManifestFile {
         requires_python: None,
         gfx_from: None,
         needs_rocm: vec![],
-        run_time: rock_compat::RunTime::default(),
+        run_time: rock_compat::RuntimeRequirements::default(),
         gfx: vec![],
         metadata_sha256: None,
         index: String::new(),

@@ -1,8 +1,8 @@
-//! Run-time needs of an installed package.
+//! Requirements of an installed package at run time.
 //!
 //! Recipes, plans, manifests of releases and package indexes state them, so the type is in a crate
-//! below all of theirs. The needs themselves are data of the recipes, which this crate does not
-//! read.
+//! below all of theirs. The requirements themselves are data of the recipes, which this crate does
+//! not read.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use rock_names::Requirement;
 /// used.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "needs at run time")]
-pub struct RunTime {
+pub struct RuntimeRequirements {
     /// Variables that must be set, with their values.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub env: IndexMap<String, String>,
@@ -23,7 +23,7 @@ pub struct RunTime {
     pub requires: Vec<String>,
 }
 
-impl RunTime {
+impl RuntimeRequirements {
     /// Whether nothing is needed.
     pub fn is_empty(&self) -> bool {
         let Self { env, requires } = self;
@@ -44,7 +44,7 @@ impl RunTime {
     }
 
     /// Returns the first invalid text and the reason.
-    pub fn fault(&self) -> Option<(&str, String)> {
+    pub fn invalid_text(&self) -> Option<(&str, String)> {
         let Self { env, requires } = self;
         let is_variable = |name: &str| {
             let word = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
@@ -100,11 +100,11 @@ impl RunTime {
 
 #[cfg(test)]
 mod tests {
-    use super::RunTime;
+    use super::RuntimeRequirements;
 
     #[test]
     fn needs_are_one_sentence_and_assignments() {
-        let needs = |variables: &[&str], requires: &[&str]| RunTime {
+        let needs = |variables: &[&str], requires: &[&str]| RuntimeRequirements {
             env: variables
                 .iter()
                 .map(|name| ((*name).to_owned(), "TRUE".to_owned()))
@@ -127,11 +127,11 @@ mod tests {
     #[test]
     fn names_values_and_requirements_are_plain() {
         let with = |name: &str, value: &str, need: &str| {
-            let run_time = RunTime {
+            let run_time = RuntimeRequirements {
                 env: [(name.to_owned(), value.to_owned())].into(),
                 requires: vec![need.to_owned()],
             };
-            run_time.fault().map(|(_, reason)| reason)
+            run_time.invalid_text().map(|(_, reason)| reason)
         };
         assert_eq!(with("A_1", "TRUE", "einops>=0.7"), None);
         assert_eq!(

@@ -1,12 +1,15 @@
-//! Needs at run time of the packages that the shipped recipes build.
+//! Requirements at run time of the packages that the shipped recipes build.
 
 use super::{embedded, embedded_names};
-use rock_compat::RunTime;
+use rock_compat::RuntimeRequirements;
 use rock_names::{DistributionName, LabelParts, RocmVersion, WheelName};
 
-/// Returns the needs of a published wheel at run time, according to the shipped recipes that build
+/// Returns the requirements of a published wheel at run time, according to the shipped recipes that build
 /// the distribution, for the backend in its label.
-pub fn shipped_run_time(distribution: &DistributionName, backend: Option<&str>) -> RunTime {
+pub fn shipped_runtime_requirements(
+    distribution: &DistributionName,
+    backend: Option<&str>,
+) -> RuntimeRequirements {
     let normalized = distribution.normalized();
     let documents = embedded_names().filter_map(embedded);
     let of_distribution = documents.filter(|document| {
@@ -23,23 +26,26 @@ pub fn shipped_run_time(distribution: &DistributionName, backend: Option<&str>) 
         .unwrap_or_default()
 }
 
-/// Returns the needs of a wheel at run time by its name, like [`shipped_run_time`]; `known` are the
-/// ROCm versions used to parse its label.
-pub fn shipped_run_time_of_wheel(wheel: &WheelName, known: &[RocmVersion]) -> RunTime {
+/// Returns the requirements of a wheel at run time by its name, like
+/// [`shipped_runtime_requirements`]; `known` are the ROCm versions used to parse its label.
+pub fn shipped_runtime_requirements_of_wheel(
+    wheel: &WheelName,
+    known: &[RocmVersion],
+) -> RuntimeRequirements {
     let label = wheel
         .label()
         .and_then(|label| LabelParts::parse(&label, known).ok());
     let backend = label.and_then(|parsed| parsed.parts.backend);
-    shipped_run_time(wheel.distribution(), backend.as_deref())
+    shipped_runtime_requirements(wheel.distribution(), backend.as_deref())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::shipped_run_time;
-    use rock_compat::RunTime;
+    use super::shipped_runtime_requirements;
+    use rock_compat::RuntimeRequirements;
 
-    fn of(backend: Option<&str>) -> RunTime {
-        shipped_run_time(&"Flash_Attn".parse().unwrap(), backend)
+    fn of(backend: Option<&str>) -> RuntimeRequirements {
+        shipped_runtime_requirements(&"Flash_Attn".parse().unwrap(), backend)
     }
 
     #[test]
@@ -53,7 +59,7 @@ mod tests {
             ["FLASH_ATTENTION_TRITON_AMD_ENABLE=TRUE"]
         );
         assert_eq!(of(None).sentence(), "");
-        assert_eq!(of(Some("metal")), RunTime::default());
-        assert!(shipped_run_time(&"numpy".parse().unwrap(), None).is_empty());
+        assert_eq!(of(Some("metal")), RuntimeRequirements::default());
+        assert!(shipped_runtime_requirements(&"numpy".parse().unwrap(), None).is_empty());
     }
 }
