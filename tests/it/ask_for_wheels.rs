@@ -86,7 +86,7 @@ fn an_issue_becomes_one_row_of_the_matrix_file() {
 }
 
 #[test]
-fn hostile_and_unknown_values_are_reported_at_their_line_of_the_issue() {
+fn hostile_and_unknown_values_are_reported_at_their_line() {
     let refused = |issue: &str| {
         project(issue)
             .run(&["plan", "--from-issue", "issue.md", "--format", "json"])
@@ -319,7 +319,7 @@ fn what_did_not_fail_is_counted_named_and_kept_in_the_plan_file() {
 }
 
 #[test]
-fn a_run_in_which_nothing_failed_leaves_no_jobs_and_says_so() {
+fn a_run_without_failures_leaves_no_jobs_with_a_message() {
     let ids = three_with_tests(&[]).1;
     let (project, _) = three_with_tests(&[(&ids[0], "success"), (&ids[1], "success")]);
     insta::assert_snapshot!(project.run(&["plan", "--only-failed", "run.json"]).exits(0).stderr, @r"
@@ -600,7 +600,7 @@ const GH: &str = r#"case "$*" in
 esac"#;
 
 #[test]
-fn a_second_night_of_a_day_continues_with_the_tag_until_that_is_published_or_old() {
+fn a_second_nightly_run_of_a_day_reuses_its_unpublished_tag() {
     let project = ["tags", "published", "started"]
         .iter()
         .fold(project(""), |project, file| project.file(file, ""));
@@ -879,7 +879,7 @@ fn only_one_of_two_jobs_with_one_wheel_name_can_be_planned() {
 }
 
 #[test]
-fn the_example_that_refreshes_takes_what_the_index_and_what_the_tags_say() {
+fn the_refresh_example_applies_the_index_and_the_tags() {
     let (project, server) = world(&[]);
     let sha = release(&server, "actions/checkout", "v7.1.0", "node24");
     let link =

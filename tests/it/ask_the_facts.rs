@@ -212,23 +212,23 @@ fn product_names_are_accepted_wherever_a_target_is() {
 #[test]
 fn an_unknown_product_suggests_the_nearest_one() {
     let project = Project::new();
-    let output = project
+    let stderr = project
         .run(&["attention", "report", "--gfx", "mi300q"])
         .exits(2)
         .stderr;
-    insta::assert_snapshot!(output, @r"
+    insta::assert_snapshot!(stderr, @r"
     error[M037 bad-gfx]: `mi300q` is not a gfx target, a family or a product; did you mean `mi300a`?
     --> argument `--gfx mi300q`
     help: `rock-matrix compat list products` and `compat list families` show the names
     ");
-    let output = fault(&project, &["compat", "explain", "gfx=rx7900xtxx"], 2);
+    let message = fault(&project, &["compat", "explain", "gfx=rx7900xtxx"], 2);
     let expect = "error[K006 bad-question]: `rx7900xtxx` is not a gfx target, a family or a product; did you mean `rx7900xtx`?";
-    assert_eq!(output, expect);
-    let output = project
+    assert_eq!(message, expect);
+    let stderr = project
         .run(&["attention", "report", "--gfx", "RX7900"])
         .exits(2)
         .stderr;
-    insta::assert_snapshot!(output, @r"
+    insta::assert_snapshot!(stderr, @r"
     error[M037 bad-gfx]: `RX7900` is not a gfx target, a family or a product; did you mean `rx7900xt`, `rx7900xtx`, or `rx7900gre`?
     --> argument `--gfx RX7900`
     help: `rock-matrix compat list products` and `compat list families` show the names
@@ -268,7 +268,7 @@ fn the_tables_are_listed_and_each_can_be_shown() {
 }
 
 #[test]
-fn questions_that_facts_cannot_answer_say_what_to_ask() {
+fn questions_without_an_answer_have_help() {
     let project = Project::new();
     let check = |arguments: &[&str], expect: &str| {
         assert_eq!(
@@ -377,9 +377,9 @@ fn a_facts_folder_is_checked_before_it_is_believed() {
 #[test]
 fn an_index_without_pages_of_torch_changes_nothing() {
     let project = Project::new().file("pages/other/index.html", "");
-    let output = fault(&project, &["compat", "refresh", "--from", "pages"], 1);
+    let message = fault(&project, &["compat", "refresh", "--from", "pages"], 1);
     assert_eq!(
-        output,
+        message,
         "error[K004 cannot-fetch]: `pages` contains no pages such as rocm6.2/torch/index.html"
     );
 }

@@ -15,7 +15,7 @@ fn ask(arguments: &[&str]) -> Outcome {
 }
 
 #[test]
-fn preferring_ck_on_gfx1151_leaves_aotriton_and_says_why() {
+fn preferring_ck_on_gfx1151_keeps_aotriton_with_a_reason() {
     insta::assert_snapshot!(ask(&["--gfx", "gfx1151", "--torch", "2.12.0", "--prefer-ck"]).stdout, @"
     gfx1151: torch's attention uses AOTriton
       because: Composable Kernel is preferred, but this has no effect: torch only uses it on gfx90a, gfx942, gfx950
@@ -271,7 +271,7 @@ fn a_good_log_of_gfx1151_is_right_with_efficient_attention_failing_as_it_does_th
 }
 
 #[test]
-fn a_bad_log_is_reported_line_by_line_with_what_was_expected_and_what_to_do() {
+fn a_bad_log_is_reported_line_by_line_with_expectation_and_help() {
     let project = machine();
     let answers = "{'library': '_ROCmFABackend.Ck', 'flash': False, 'FLASH_ATTENTION': 'No available kernel. Aborting execution.'}";
     let (log, code) = run_script(&project, answers, &[("TORCH_ROCM_FA_PREFER_CK", "1")]);

@@ -115,7 +115,7 @@ fn init_takes_a_setup_py_and_what_is_given() {
 }
 
 #[test]
-fn init_says_what_it_cannot_start_from() {
+fn init_refuses_projects_it_cannot_start_from() {
     let dynamic = "[project]\nname = \"my-ops\"\ndynamic = [\"version\"]\n";
     let project = Project::new().file("pyproject.toml", dynamic);
     let stderr = project.run(&["init"]).exits(1).stderr;
@@ -145,7 +145,7 @@ fn init_says_what_it_cannot_start_from() {
 }
 
 #[test]
-fn init_overwrites_nothing_and_says_what_it_kept() {
+fn init_overwrites_nothing_and_reports_what_it_kept() {
     let project = Project::new().file("repo/matrices/flash-attn.yaml", "mine");
     let outcome = project.run(&["init", "repo"]).exits(0);
     assert!(
@@ -174,7 +174,7 @@ fn init_overwrites_nothing_and_says_what_it_kept() {
 }
 
 #[test]
-fn a_plan_says_how_many_runner_hours_it_takes() {
+fn a_plan_has_an_estimate_of_runner_hours() {
     let matrix = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  \
                   torch: [\"2.9.1\"]\n  rocm: [\"6.4\"]\n  backend: [ck, triton]\ngfx: [gfx90a, gfx942]\n";
     let project = Project::new().file("matrices/m.yaml", matrix);
@@ -234,7 +234,7 @@ fn an_unknown_code_is_a_wrong_command_line_with_the_nearest_one() {
 }
 
 #[test]
-fn check_without_files_looks_into_matrices_and_says_what_to_do_where_there_are_none() {
+fn check_without_files_reads_the_directory_matrices() {
     let outcome = Project::new().run(&["check"]).exits(1);
     assert_eq!(
         outcome.stderr,

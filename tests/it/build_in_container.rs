@@ -125,7 +125,7 @@ fn what_runs_always_runs_in_a_container_after_a_failure_too() {
 }
 
 #[test]
-fn a_failing_stage_in_a_container_is_reported_as_on_this_machine() {
+fn a_failed_stage_is_reported_alike_in_a_container_and_without() {
     let harbour = Harbour::new("echo compiling; exit 7", "");
     let (_, stderr) = harbour.build(4, &[]);
     assert!(
@@ -155,7 +155,7 @@ fn going_on_in_a_container_passes_over_what_is_done() {
 }
 
 #[test]
-fn what_the_engine_says_becomes_a_diagnostic_with_help() {
+fn messages_of_the_engine_become_diagnostics_with_help() {
     let harbour = Harbour::new(TAKE, "");
     let check = |text: &str, code: &str| {
         harbour.toy.write("bin/trouble", text.as_bytes());

@@ -669,18 +669,18 @@ fn a_wheel_of_triton_is_passed_to_cmake_or_refused() {
         "{stderr}"
     );
     let refused = |stand: Stand| stand.project.run(&["check", "m.yaml"]).exits(1).stderr;
-    let output = refused(Stand::of_aotriton(
+    let stderr = refused(Stand::of_aotriton(
         "triton-wheel: triton.whl, images: \"off\"",
     ));
     assert!(
-        output.contains("has no effect without the kernels, which are all that Triton compiles"),
-        "{output}"
+        stderr.contains("has no effect without the kernels, which are all that Triton compiles"),
+        "{stderr}"
     );
-    let output =
+    let stderr =
         refused(Stand::of_aotriton("triton-wheel: triton.whl").of_version("0.10", [0, 10, 0]));
     assert!(
-        output.contains("AOTriton 0.10 builds Triton itself and cannot use a wheel"),
-        "{output}"
+        stderr.contains("AOTriton 0.10 builds Triton itself and cannot use a wheel"),
+        "{stderr}"
     );
 }
 
@@ -770,7 +770,7 @@ fn ck_is_installed_into_its_prefix_and_nowhere_else() {
 /// Nobody is asked for more rights; what keeps the tree from its prefix is said before
 /// anything is compiled.
 #[test]
-fn a_prefix_of_ck_that_cannot_be_written_is_reported_before_the_build() {
+fn an_unwritable_prefix_of_ck_is_reported_before_the_build() {
     let stand = Stand::new("ck", "ck-dir: sources, prefix: /proc/rocm");
     let (_, stderr) = stand.build(4, &[]);
     assert!(stderr.contains("stage `ck-prefix` failed"), "{stderr}");

@@ -81,10 +81,10 @@ fn a_dry_run_prints_every_step_and_touches_nothing() {
 }
 
 #[test]
-fn a_failing_stage_is_reported_with_all_that_helps() {
+fn a_failed_stage_is_reported_with_command_log_and_help() {
     let toy = Toy::building("echo compiling; echo 'x.hip:3: error: no' >&2; exit 7");
     let (_, stderr) = toy.build(4, &[]);
-    let output = &stderr[stderr.find("error[").unwrap()..];
+    let diagnostic = &stderr[stderr.find("error[").unwrap()..];
     let expected = "\
 error[B050 step-failed]: stage `build` failed: exit status 7
  = note: the first error in its output is
@@ -96,7 +96,7 @@ error[B050 step-failed]: stage `build` failed: exit status 7
  = note: the complete log is in .rock/toy-1.0-rocm6.2-py3.11/logs/build.log
 help: fix the cause, then run `rock-matrix build toy-1.0-rocm6.2-py3.11 --recipes recipes --resume`
 ";
-    assert_eq!(output.trim_end(), expected.trim_end());
+    assert_eq!(diagnostic.trim_end(), expected.trim_end());
     assert!(
         toy.text("logs/build.log").contains("x.hip:3: error: no"),
         "the log is kept"
@@ -237,7 +237,7 @@ fn a_second_build_of_the_same_job_is_refused_while_the_first_runs() {
 }
 
 #[test]
-fn an_output_folder_that_cannot_be_written_is_reported_before_hours_are_spent() {
+fn an_unwritable_output_directory_is_reported_before_the_build() {
     let toy = Toy::building(TAKE);
     toy.write("file", b"");
     let (_, stderr) = toy.build(3, &["--out", "file/dist"]);
@@ -423,7 +423,7 @@ fn cleaning_removes_build_folders_of_sources_and_nothing_else() {
 }
 
 #[test]
-fn cleaning_wholly_removes_the_jobs_folder_only_and_says_how_much() {
+fn full_cleaning_removes_only_the_job_and_reports_its_size() {
     let toy = Toy::building(TAKE);
     toy.build(0, &[]);
     let (code, stdout, _) = clean(&toy, &[JOB, "--whole", "--dry-run"]);
@@ -454,9 +454,9 @@ fn cleaning_wholly_removes_the_jobs_folder_only_and_says_how_much() {
 }
 
 #[test]
-fn a_failure_that_is_known_by_its_words_is_reported_with_what_helps() {
-    let output = "echo 'FAILED: aotriton_v2.dir/flash.o'; echo 'ccache clang++ flash.cc: Invalid argument'; exit 1";
-    let (_, stderr) = Toy::building(output).build(4, &[]);
+fn a_known_failure_is_reported_with_help() {
+    let script = "echo 'FAILED: aotriton_v2.dir/flash.o'; echo 'ccache clang++ flash.cc: Invalid argument'; exit 1";
+    let (_, stderr) = Toy::building(script).build(4, &[]);
     assert!(
         stderr.contains(
             "known problem: AOTriton's build fails like this if the compiler is called through \
@@ -472,7 +472,7 @@ fn a_failure_that_is_known_by_its_words_is_reported_with_what_helps() {
 }
 
 #[test]
-fn a_build_whose_program_was_killed_continues_at_the_stage_it_was_in() {
+fn a_build_of_a_killed_program_continues_at_its_stage() {
     for (stage, before) in [("prepare", ""), ("build", "prepare\n")] {
         let hold = |name: &str| {
             format!(
@@ -626,7 +626,7 @@ fn a_wheel_is_verified_before_a_label_makes_its_record_anew() {
 }
 
 #[test]
-fn measurements_of_a_build_are_in_the_summary() {
+fn measurements_of_a_build_are_always_in_the_summary() {
     let toy = Toy::building(TAKE).two_pythons();
     let summary = toy.path("summary.md");
     std::fs::write(&summary, "# A summary\n\n").unwrap();
@@ -855,7 +855,7 @@ fn a_step_runs_again_when_one_of_its_inputs_changed() {
 
 /// What an earlier build left is not thrown away without a word.
 #[test]
-fn a_build_that_begins_again_says_from_which_points_it_could_continue() {
+fn a_new_build_lists_the_points_it_could_be_resumed_at() {
     let toy = Toy::with_recipe("echo build >>order; exit 1", "").recipe(
         "collect:",
         "  - stage: pack\n    argv: [bash, -c, \"true\"]\npoints: {first: [prepare], wheel: [build], last: [pack]}\ncollect:",
@@ -863,10 +863,10 @@ fn a_build_that_begins_again_says_from_which_points_it_could_continue() {
     let toy = toy.recipe("echo prepare >>order\"]", "echo prepare >>order; mkdir -p src/toy dist; touch dist/one.whl\"]\n    outputs: {wheel: {glob: 'dist/*.whl'}}");
     let (_, stderr) = toy.build(4, &[]);
     assert!(!stderr.contains("--resume=wheel"), "{stderr}");
-    let output = "an earlier build of this job can be resumed; add one of these options:\n  \
+    let expected = "an earlier build of this job can be resumed; add one of these options:\n  \
                 --resume=wheel      `prepare` is done: src/toy, dist/one.whl\n";
     let (_, stderr) = toy.build(0, &["--dry-run"]);
-    assert_eq!(stderr, output);
+    assert_eq!(stderr, expected);
     let (stdout, _) = toy.build(0, &["--dry-run", "--continue", "wheel"]);
     assert!(
         stdout.contains("   1/5 prepare  skipped\n   2/5 build\n"),
@@ -875,7 +875,7 @@ fn a_build_that_begins_again_says_from_which_points_it_could_continue() {
     toy.build(4, &["--continue", "wheel"]);
     assert_eq!(toy.text("order"), "prepare\nbuild\nbuild\n");
     let (_, stderr) = toy.build(4, &[]);
-    assert!(stderr.starts_with(output), "{stderr}");
+    assert!(stderr.starts_with(expected), "{stderr}");
     assert_eq!(
         toy.text("order"),
         "prepare\nbuild\n",

@@ -171,7 +171,7 @@ fn a_windows_script_gives_each_step_its_words_and_variables_as_they_are() {
         "files of words, a look, facts, and three stages: {output}"
     );
     let document: Value = serde_json::from_str(&project.read("job/out/told.json")).unwrap();
-    let output = "C:/r (x86)&b";
+    let path = "C:/r (x86)&b";
     let words = json!([
         "a \"b\" c\\",
         "100% of %PATH% & x | y ^ z! <q>",
@@ -179,19 +179,19 @@ fn a_windows_script_gives_each_step_its_words_and_variables_as_they_are() {
         "ü ’",
         "C:\\x\\",
         "@at",
-        output,
-        format!("in {output} \"q\"")
+        path,
+        format!("in {path} \"q\"")
     ]);
     assert_eq!(document[0], words, "a fact without an answer is no word");
-    let list = format!("{output}/bin;C:/old");
+    let list = format!("{path}/bin;C:/old");
     assert_eq!(
         document[1],
         json!([
-            format!("50% {output}; it's & x"),
+            format!("50% {path}; it's & x"),
             null,
             list,
             "-O2",
-            format!("-I{output}"),
+            format!("-I{path}"),
             null,
             "3"
         ])
@@ -250,7 +250,7 @@ fn a_windows_script_looks_for_what_it_copies_before_its_first_stage() {
 }
 
 #[test]
-fn a_windows_script_tells_of_a_folder_that_is_too_long_for_command_lines() {
+fn a_windows_script_reports_a_directory_that_is_too_long() {
     let project = project("");
     let text = script(&project, &["--shell", "cmd"]).replace("\r\n", "\n");
     let folder = project.path("a folder that is long");

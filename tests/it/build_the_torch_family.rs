@@ -546,7 +546,7 @@ fn a_label_beside_that_of_the_plan_is_refused_before_anything_runs() {
     }
 }
 
-/// One wheel is delivered; none and several are told apart.
+/// One wheel is delivered; none and several are distinguished.
 #[test]
 fn a_build_that_leaves_no_wheel_or_two_has_failed() {
     let family = Family::with_sdk();
@@ -628,9 +628,9 @@ fn cached(family: &Family, code: i32, more: &[(&str, &str)]) -> String {
 }
 
 fn cache_requests(family: &Family) -> String {
-    let text = std::fs::read_to_string(family.path("asked")).unwrap_or_default();
+    let requests = std::fs::read_to_string(family.path("asked")).unwrap_or_default();
     let _ = std::fs::remove_file(family.path("asked"));
-    text.replace(family.project.root().to_str().unwrap(), "[HERE]")
+    requests.replace(family.project.root().to_str().unwrap(), "[HERE]")
 }
 
 const LAUNCHERS: [&str; 3] = [
@@ -646,8 +646,8 @@ fn a_compiler_cache_is_counted_from_its_beginning_to_the_end_even_of_a_failure()
     let family = Family::with_sdk();
     cache(&family, "ccache");
     vision(&family, ", compiler-cache: ccache", "");
-    let output = cached(&family, 0, &[]);
-    assert!(output.contains("\nccache: 12 hits, 3 misses\n"), "{output}");
+    let stderr = cached(&family, 0, &[]);
+    assert!(stderr.contains("\nccache: 12 hits, 3 misses\n"), "{stderr}");
     let here = "[HERE]/bin/ccache";
     assert_eq!(
         cache_requests(&family),
@@ -669,7 +669,7 @@ fn a_compiler_cache_is_counted_from_its_beginning_to_the_end_even_of_a_failure()
     cache(&family, "../home/.cargo/bin/sccache");
     family.write("trees/torchvision/trouble", "none");
     vision(&family, ", compiler-cache: sccache", "");
-    let output = cached(&family, 4, &[]);
+    let stderr = cached(&family, 4, &[]);
     let here = "[HERE]/home/.cargo/bin/sccache";
     assert_eq!(
         cache_requests(&family),
@@ -678,11 +678,11 @@ fn a_compiler_cache_is_counted_from_its_beginning_to_the_end_even_of_a_failure()
         )
     );
     assert!(
-        output.contains("error[B053 output-missing]: stage `vision`"),
-        "{output}"
+        stderr.contains("error[B053 output-missing]: stage `vision`"),
+        "{stderr}"
     );
-    assert!(output.contains("] cache-end: done after "), "{output}");
-    assert!(output.contains("\nsccache: 5 hits, 0 misses\n"), "{output}");
+    assert!(stderr.contains("] cache-end: done after "), "{stderr}");
+    assert!(stderr.contains("\nsccache: 5 hits, 0 misses\n"), "{stderr}");
     assert_eq!(
         family.called("torchvision").variables(&LAUNCHERS),
         format!(
@@ -745,24 +745,24 @@ fn a_rendered_script_makes_the_wheel_that_build_makes() {
     assert_eq!(cache_requests(&family), counted);
 }
 
-/// A cache that is not there is told before anything runs.
+/// A cache that is not there is reported before anything runs.
 #[test]
-fn a_compiler_cache_that_is_not_there_is_reported_before_anything_runs() {
+fn a_missing_compiler_cache_is_reported_before_anything_runs() {
     let family = Family::with_sdk();
     for name in ["ccache", "sccache"] {
         vision(&family, &format!(", compiler-cache: {name}"), "");
-        let output = cached(&family, 1, &[]);
+        let stderr = cached(&family, 1, &[]);
         assert!(
-            output.contains(&format!(
+            stderr.contains(&format!(
                 "error[B003 refused-by-recipe]: `compiler-cache: {name}` is set, but none of these exists: {name}"
             )),
-            "{output}"
+            "{stderr}"
         );
         assert!(
-            output.contains(&format!(
+            stderr.contains(&format!(
                 "help: install {name}, or set `compiler-cache: none`"
             )),
-            "{output}"
+            "{stderr}"
         );
         assert!(!family.path(".rock").exists());
     }
@@ -787,14 +787,14 @@ fn a_run_for_a_fork_goes_without_sccache_and_with_ccache() {
     };
     let launcher = |vars: &str, run: &str| {
         vision(&family, vars, "");
-        let output = cached(
+        let stderr = cached(
             &family,
             4,
             &[("GITHUB_REPOSITORY", run), ("GITHUB_EVENT_PATH", &event)],
         );
-        let left_out = output.contains("] cache-left-out");
+        let left_out = stderr.contains("] cache-left-out");
         let launcher = family.called("torchvision").variables(&LAUNCHERS[..1]);
-        assert_eq!(left_out, launcher.contains("(not set)"), "{output}");
+        assert_eq!(left_out, launcher.contains("(not set)"), "{stderr}");
         !left_out
     };
     of("fork/wheels");
@@ -824,7 +824,7 @@ fn the_sdk_comes_by_each_of_the_four_ways() {
             .command(&["build", "--all", "--dry-run"])
             .output()
             .unwrap();
-        let text = family.ended(0, output).0;
+        let stdout = family.ended(0, output).0;
         let python = family
             .path("venv/bin/python")
             .display()
@@ -832,7 +832,7 @@ fn the_sdk_comes_by_each_of_the_four_ways() {
             .replace(family.project.root().to_str().unwrap(), "[HERE]");
         let python = format!("{python} ");
         let of_python = |line: &&str| line.starts_with(&python) && !line.contains(" -c ");
-        let commands = text
+        let commands = stdout
             .lines()
             .map(str::trim)
             .filter(|line| of_python(line) || line.starts_with("rock-matrix sdk "));

@@ -154,7 +154,7 @@ const COMPILES: &str = "[ {{ 'on' if compiler_cache else 'off' }} = on ] || exit
      [ \"$(wc -l <ccache/objects)\" -ge 2 ] || sleep 300\nmkdir -p dist; cp \"$WHEELS\"/* dist/";
 
 #[test]
-fn the_next_attempt_of_a_capped_leg_continues_from_its_compiler_cache() {
+fn the_next_attempt_of_a_capped_leg_uses_its_compiler_cache() {
     let mut host = Host::new(COMPILES);
     let almost = host.almost_capped();
     assert_eq!(host.attempt(7, 1, almost), "124");

@@ -230,7 +230,7 @@ fn expectations_hold_for_code_outside_of_bundles() {
 }
 
 #[test]
-fn the_list_of_targets_fails_on_code_that_is_not_what_its_bundle_says() {
+fn a_list_of_targets_fails_on_code_that_contradicts_its_bundle() {
     let gfx = |bundle: Vec<u8>, code: i32| {
         let wheel = Wheel::named(NAME).file("demo/k.hipfb", bundle);
         Project::new()
@@ -331,7 +331,7 @@ fn every_part_of_a_label_is_held_against_the_contents() {
 
 /// A label with gfx targets of a wheel that holds no code for any GPU.
 #[test]
-fn a_gfx_target_in_the_label_of_a_wheel_without_code_is_reported() {
+fn a_gfx_label_of_a_wheel_without_gpu_code_is_reported() {
     let hip = || extension().needs("libamdhip64.so.6", &[]).build();
     let of_label = |label: &str| labelled(label, hip());
     let warning = [("R125".to_owned(), "warning".to_owned())];
@@ -482,8 +482,8 @@ fn a_tag_that_no_installer_knows_is_refused_unless_it_is_meant() {
         ];
         project.run(&words.concat())
     };
-    let output = retag(NAME, "manylinux_2_28", &[]).exits(1).stderr;
-    insta::assert_snapshot!(output, @r"
+    let stderr = retag(NAME, "manylinux_2_28", &[]).exits(1).stderr;
+    insta::assert_snapshot!(stderr, @r"
     error[R160 unknown-platform-tag]: `manylinux_2_28` is not a platform that installers know
     --> demo-1.0-cp312-cp312-manylinux_2_28.whl
      = note: use `--allow R160` if this is intended
@@ -502,13 +502,13 @@ fn a_tag_that_no_installer_knows_is_refused_unless_it_is_meant() {
         ),
         (pure, "linux", "add the architecture: `linux_x86_64`"),
     ] {
-        let output = retag(wheel, tag, &[]).exits(1).stderr;
+        let stderr = retag(wheel, tag, &[]).exits(1).stderr;
         assert!(
-            output.starts_with("error[R160 ") && output.contains(help),
-            "{tag}: {output}"
+            stderr.starts_with("error[R160 ") && stderr.contains(help),
+            "{tag}: {stderr}"
         );
     }
-    let output = project.stderr_of(&[
+    let stderr = project.stderr_of(&[
         "wheel",
         "retag",
         pure,
@@ -518,8 +518,8 @@ fn a_tag_that_no_installer_knows_is_refused_unless_it_is_meant() {
         "out",
     ]);
     assert!(
-        output.contains("error[R160 ") && output.contains("such as `linux_x86_64`"),
-        "{output}"
+        stderr.contains("error[R160 ") && stderr.contains("such as `linux_x86_64`"),
+        "{stderr}"
     );
     assert!(!project.has("out"));
     retag(NAME, "manylinux_2_28", &["--allow", "R160"]).exits(0);
@@ -585,7 +585,7 @@ fn the_torch_that_an_extension_without_a_label_fits_is_reported() {
 }
 
 #[test]
-fn what_a_check_tells_programs_has_the_keys_and_values_of_what_is_shown() {
+fn the_json_of_check_has_the_keys_and_values_of_show() {
     let with_rocm = extension()
         .needs("libamdhip64.so.6", &[])
         .needs("libc10.so", &[])
@@ -641,8 +641,8 @@ fn a_pinned_torch_without_a_label_is_a_warning() {
 }
 
 #[test]
-fn one_fact_about_purelib_is_reported_once_and_files_in_data_are_where_they_say() {
-    let says_true = |wheel: Wheel| {
+fn a_purelib_mismatch_is_reported_once_and_only_outside_of_data() {
+    let claiming_purelib = |wheel: Wheel| {
         wheel.edit("WHEEL", |text| {
             text.replace("Purelib: false", "Purelib: true")
         })
@@ -653,10 +653,13 @@ fn one_fact_about_purelib_is_reported_once_and_files_in_data_are_where_they_say(
             .map(|(code, _)| code)
             .collect::<Vec<_>>()
     };
-    assert_eq!(codes(&says_true(named(NAME, &extension()))), ["R104"]);
+    assert_eq!(
+        codes(&claiming_purelib(named(NAME, &extension()))),
+        ["R104"]
+    );
     let in_data =
         Wheel::named(NAME).executable("demo-1.0.data/platlib/demo/_demo.so", extension().build());
-    let only_data = says_true(in_data);
+    let only_data = claiming_purelib(in_data);
     let has_root = only_data
         .bytes()
         .windows(16)
@@ -749,7 +752,7 @@ fn launchers_for_windows_do_not_bind_a_wheel_to_a_platform_and_code_for_gpus_in_
 }
 
 #[test]
-fn libraries_of_another_release_than_the_label_are_reported_beside_those_of_its_own() {
+fn libraries_of_another_release_than_the_label_are_reported() {
     let needs = |one: &str, other: &str| extension().needs(one, &[]).needs(other, &[]).build();
     let mixed = || needs("libamdhip64.so.6", "librocblas.so.5");
     appears(
@@ -806,16 +809,16 @@ fn what_lies_outside_of_all_variants_is_loaded_with_each_of_them() {
         &alone.executable("demo/core.so", hip(6)),
         &Wheel::named(NAME).executable("demo/core.so", hip(6)),
     );
-    let output = checked(
+    let findings = checked(
         &variants()
             .executable("demo/a.so", hip(5))
             .executable("demo/b.so", hip(4)),
         &[],
     );
     assert_eq!(
-        output.iter().filter(|(code, _)| code == "R112").count(),
+        findings.iter().filter(|(code, _)| code == "R112").count(),
         2,
-        "one of each variant: {output:?}"
+        "one of each variant: {findings:?}"
     );
 }
 
@@ -907,7 +910,7 @@ fn split_off_debug_sections_are_no_library() {
 
 /// Newer systems have what older ones have, so one of several claims tells it.
 #[test]
-fn a_library_from_elsewhere_is_reported_once_for_each_file_and_where_it_lies_in_the_wheel() {
+fn a_library_from_elsewhere_is_reported_once_for_each_file() {
     let name =
         "demo-1.0-cp312-cp312-manylinux1_x86_64.manylinux_2_28_x86_64.manylinux_2_5_x86_64.whl";
     let needs = || {

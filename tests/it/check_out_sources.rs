@@ -1,4 +1,4 @@
-//! A source tree is made, made again, and told of.
+//! A source tree is made, made again, and reported.
 
 use crate::support::Sources;
 use crate::support::git::UPSTREAM;
@@ -293,7 +293,7 @@ fn both_spellings_of_the_options_mean_the_same() {
 }
 
 #[test]
-fn the_status_says_what_is_there_and_what_became_of_it() {
+fn the_status_reports_each_project_and_its_changes() {
     let sources = Sources::new();
     let done = sources
         .project

@@ -1,5 +1,5 @@
-//! Every code that the commands for wheels give: it is told where something is wrong, and not of
-//! the same wheel without the fault.
+//! Every code that the commands for wheels give: it is reported where something is wrong, and not
+//! for the same wheel without the error.
 
 use crate::support::elf::Library;
 use crate::support::raw_zip::{RawMember, RawZip};
@@ -24,16 +24,16 @@ fn verified(name: &str, bytes: &[u8]) -> String {
         .stderr_of(&["wheel", "verify", name])
 }
 
-/// Asserts that the code is told of the wheel with this edit, and not of the sound one.
+/// Asserts that the code is reported for the wheel with this edit, and not for the sound one.
 #[track_caller]
 fn edited(code: &str, file: &str, edit: impl Fn(String) -> String + 'static) {
-    let output = (
+    let reports = (
         verified(NAME, &sound().edit(file, edit).bytes()),
         verified(NAME, &sound().bytes()),
     );
     assert!(
-        output.0.contains(&format!("[{code} ")) && output.1.is_empty(),
-        "{code}: {output:?}"
+        reports.0.contains(&format!("[{code} ")) && reports.1.is_empty(),
+        "{code}: {reports:?}"
     );
 }
 
@@ -164,12 +164,12 @@ fn wheels_that_pypi_takes_for_bombs_are_warned_of() {
     let zeros = |mib: usize| sound().file("demo/zeros", vec![0; mib << 20]).bytes();
     let (bomb, small) = (zeros(65), zeros(63));
     assert!(bomb.len() < 1 << 20);
-    let output = verified(NAME, &bomb);
+    let stderr = verified(NAME, &bomb);
     assert!(
-        output.starts_with("warning[W115 compression-ratio]: the wheel has "),
-        "{output}"
+        stderr.starts_with("warning[W115 compression-ratio]: the wheel has "),
+        "{stderr}"
     );
-    appears("W115", &output, &verified(NAME, &small));
+    appears("W115", &stderr, &verified(NAME, &small));
     let publish = |bytes: &[u8]| {
         let project = Project::new().bytes(&format!("dist/{NAME}"), bytes);
         project
@@ -219,7 +219,7 @@ fn names_that_only_differ_in_case_and_fields_that_hold_too_much_are_remarks() {
 }
 
 #[test]
-fn a_file_name_and_a_folder_of_dist_info_are_reported_where_they_do_not_fit() {
+fn a_filename_and_a_dist_info_folder_that_do_not_fit_are_errors() {
     let well = verified(NAME, &sound().bytes());
     appears(
         "W014",
@@ -249,7 +249,7 @@ fn a_file_name_and_a_folder_of_dist_info_are_reported_where_they_do_not_fit() {
 }
 
 #[test]
-fn record_is_reported_for_the_row_that_is_wrong_alone() {
+fn each_kind_of_wrong_row_in_record_has_a_code() {
     edited("W020", "RECORD", |text| {
         text.lines()
             .skip(1)
@@ -263,7 +263,7 @@ fn record_is_reported_for_the_row_that_is_wrong_alone() {
 }
 
 #[test]
-fn metadata_and_wheel_are_reported_for_the_line_that_is_wrong_alone() {
+fn each_kind_of_wrong_line_in_metadata_and_wheel_has_a_code() {
     edited("W050", "METADATA", |text| {
         text.replace("Name: demo", "Name: other")
     });
@@ -293,12 +293,12 @@ fn project(module: &str) -> Project {
 }
 
 #[test]
-fn a_version_in_a_module_is_reported_where_it_is_another() {
-    let output_of = |version: &str| {
+fn a_different_version_in_a_module_is_reported() {
+    let stderr_of = |version: &str| {
         project(&format!("__version__ = '{version}'\n"))
             .stderr_of(&["wheel", "label", PLAIN, "--local", "rocm62"])
     };
-    appears("W056", &output_of("1.0"), &output_of("1.0+rocm62"));
+    appears("W056", &stderr_of("1.0"), &stderr_of("1.0+rocm62"));
     // A module of at most 1 MiB is searched.
     let padded = |bytes: usize| {
         let module = "__version__ = '1.1'\n".to_owned();
@@ -309,36 +309,36 @@ fn a_version_in_a_module_is_reported_where_it_is_another() {
 }
 
 #[test]
-fn a_label_that_is_there_is_reported_where_it_is_not_to_go() {
-    let output_of = |more: &[&str]| {
+fn an_existing_label_is_an_error_without_replace() {
+    let stderr_of = |more: &[&str]| {
         let project = Project::new().bytes(NAME, &sound().bytes());
         project.stderr_of(&[&["wheel", "label", NAME, "--local", "rocm7"], more].concat())
     };
-    appears("W060", &output_of(&[]), &output_of(&["--replace"]));
+    appears("W060", &stderr_of(&[]), &stderr_of(&["--replace"]));
 }
 
 #[test]
-fn a_file_of_the_new_name_is_reported_where_it_is_another_one_or_the_wheel_itself() {
+fn an_existing_file_under_the_new_name_is_an_error() {
     let label = ["wheel", "label", PLAIN, "--local", "rocm62"];
     let twice = project("");
     let same = [twice.stderr_of(&label), twice.stderr_of(&label)].concat();
     let taken = project("").file("demo-1.0+rocm62-cp312-cp312-linux_x86_64.whl", "mine");
     appears("W061", &taken.stderr_of(&label), &same);
     let renamed = Project::new().bytes(NAME, &Wheel::named(PLAIN).bytes());
-    let output_of = |more: &[&str]| {
+    let stderr_of = |more: &[&str]| {
         renamed.stderr_of(&[&["wheel", "label", NAME, "--local", "rocm62torch2.5"], more].concat())
     };
-    appears("W062", &output_of(&[]), &output_of(&["-w", "out"]));
+    appears("W062", &stderr_of(&[]), &stderr_of(&["-w", "out"]));
 }
 
 #[test]
-fn a_time_of_the_environment_is_reported_where_it_is_none() {
-    let output_of = |time: &str| {
+fn an_invalid_source_date_epoch_is_reported() {
+    let stderr_of = |time: &str| {
         project("")
             .env("SOURCE_DATE_EPOCH", time)
             .stderr_of(&["wheel", "label", PLAIN, "--local", "rocm62"])
     };
-    appears("W063", &output_of("soon"), &output_of("1700000000"));
+    appears("W063", &stderr_of("soon"), &stderr_of("1700000000"));
 }
 
 /// A wheel with an extension module, beside a folder `root` that stands for a machine with
@@ -373,10 +373,10 @@ fn repaired(project: &Project, more: &[&str]) -> String {
 }
 
 #[test]
-fn what_is_to_be_left_out_is_reported_where_it_says_nothing() {
+fn invalid_and_unmatched_exclude_patterns_are_reported() {
     let project = machine(&extension().needs("libamdhip64.so.7", &[]), &[]);
-    let output_of = |more: &[&str]| repaired(&project, more);
-    let well = output_of(&["--exclude-preset", "rocm"]);
+    let stderr_of = |more: &[&str]| repaired(&project, more);
+    let well = stderr_of(&["--exclude-preset", "rocm"]);
     assert_eq!(well, "");
     let usage = |more: &[&str]| {
         project
@@ -387,39 +387,39 @@ fn what_is_to_be_left_out_is_reported_where_it_says_nothing() {
     appears("W030", &usage(&["--exclude-preset", "rock"]), &well);
     appears(
         "W031",
-        &output_of(&["--exclude-preset", "rocm", "--exclude", "libx*"]),
-        &output_of(&["--exclude", "libamd*"]),
+        &stderr_of(&["--exclude-preset", "rocm", "--exclude", "libx*"]),
+        &stderr_of(&["--exclude", "libamd*"]),
     );
     appears(
         "W032",
         &usage(&["--exclude", "lib[am"]),
-        &output_of(&["--exclude", "lib[am]*"]),
+        &stderr_of(&["--exclude", "lib[am]*"]),
     );
     appears(
         "W032",
         &usage(&["--dedup-sonames", "--keep-copy", "lib[am"]),
-        &output_of(&["--exclude", "lib[am]*"]),
+        &stderr_of(&["--exclude", "lib[am]*"]),
     );
 }
 
 #[test]
-fn a_platform_is_reported_where_there_is_none_of_that_name_or_it_is_out_of_reach() {
+fn unknown_and_unreachable_platforms_are_reported() {
     let project = machine(&extension(), &[]);
-    let output_of = |platform: &str| repaired(&project, &["--plat", platform]);
+    let stderr_of = |platform: &str| repaired(&project, &["--plat", platform]);
     appears(
         "W070",
-        &output_of("manylinux_3_1_x86_64"),
-        &output_of("manylinux_2_34_x86_64"),
+        &stderr_of("manylinux_3_1_x86_64"),
+        &stderr_of("manylinux_2_34_x86_64"),
     );
     appears(
         "W071",
-        &output_of("manylinux_2_28_x86_64"),
-        &output_of("manylinux_2_34_x86_64"),
+        &stderr_of("manylinux_2_28_x86_64"),
+        &stderr_of("manylinux_2_34_x86_64"),
     );
 }
 
 #[test]
-fn a_library_is_reported_where_it_is_nowhere_or_may_not_come_along() {
+fn missing_and_forbidden_grafts_are_reported() {
     let library = extension().needs("libhost.so.1", &[]);
     let here = machine(&library, &host());
     let well = repaired(&here, &[]);
@@ -445,17 +445,17 @@ fn a_member_that_a_graft_replaces_is_reported() {
         .exits(0)
         .json();
     let path = plan["grafts"][0]["path"].as_str().unwrap();
-    let output_of = |path: &str| {
+    let stderr_of = |path: &str| {
         let wheel = Wheel::named(PLAIN)
             .executable("demo/_demo.so", library.build())
             .file(path, "text");
         repaired(&machine(&library, &host).bytes(PLAIN, &wheel.bytes()), &[])
     };
-    appears("W075", &output_of(path), &output_of("demo.libs/README"));
+    appears("W075", &stderr_of(path), &stderr_of("demo.libs/README"));
 }
 
 #[test]
-fn a_library_that_comes_along_is_reported_where_two_files_lead_it_to_two_others() {
+fn a_graft_whose_users_lead_it_to_two_libraries_is_an_error() {
     let user = |folder: &str| {
         extension()
             .needs("libmid.so.1", &[])
@@ -467,7 +467,7 @@ fn a_library_that_comes_along_is_reported_where_two_files_lead_it_to_two_others(
         .needs("libdep.so.1", &[])
         .build();
     let dep = Library::new().soname("libdep.so.1");
-    let output_of = |first: &str, second: &str| {
+    let stderr_of = |first: &str, second: &str| {
         let wheel = Wheel::named(PLAIN)
             .executable("demo/a.so", user(first))
             .executable("demo/b.so", user(second));
@@ -480,7 +480,7 @@ fn a_library_that_comes_along_is_reported_where_two_files_lead_it_to_two_others(
         let dep = dep.clone().exports("another");
         repaired(&project.bytes("root/opt/y/libdep.so.1", &dep.build()), &[])
     };
-    let (text, well) = (output_of("/opt/x", "/opt/y"), output_of("/opt/y", "/opt/y"));
+    let (text, well) = (stderr_of("/opt/x", "/opt/y"), stderr_of("/opt/y", "/opt/y"));
     assert_eq!(well, "");
     appears("W076", &text, &well);
     for word in [
@@ -500,7 +500,7 @@ fn a_claim_that_grafts_do_not_keep_is_reported() {
         .needs("libc.so.6", &["GLIBC_2.17"])
         .needs("libhost.so.1", &[])
         .build();
-    let output_of = |version: &str| {
+    let stderr_of = |version: &str| {
         let host = Library::new()
             .soname("libhost.so.1")
             .needs("libc.so.6", &[version]);
@@ -511,7 +511,7 @@ fn a_claim_that_grafts_do_not_keep_is_reported() {
         let project = project.bytes("root/opt/libhost.so.1", &host.build());
         project.stderr_of(&["wheel", "repair", &name, "--sysroot", "root", "--dry-run"])
     };
-    let (text, well) = (output_of("GLIBC_2.28"), output_of("GLIBC_2.14"));
+    let (text, well) = (stderr_of("GLIBC_2.28"), stderr_of("GLIBC_2.14"));
     assert_eq!(well, "");
     appears("W077", &text, &well);
     assert!(
@@ -524,7 +524,7 @@ fn a_claim_that_grafts_do_not_keep_is_reported() {
 
 #[test]
 fn a_library_that_is_needed_by_a_path_is_reported() {
-    let output_of = |needed: &str, more: &[&str]| {
+    let stderr_of = |needed: &str, more: &[&str]| {
         let project = machine(
             &Library::extension("_demo")
                 .linked("libc.so.6")
@@ -533,42 +533,42 @@ fn a_library_that_is_needed_by_a_path_is_reported() {
         );
         project.stderr_of(&[&["wheel", "check", PLAIN, "--no-host-libs"], more].concat())
     };
-    let well = output_of("libx.so", &[]);
+    let well = stderr_of("libx.so", &[]);
     for (needed, whence) in [
         ("/build/libx.so", "a path that other machines do not have"),
         ("lib/libx.so", "a path relative to the working directory"),
     ] {
-        let output = output_of(needed, &[]);
-        appears("R115", &output, &well);
+        let stderr = stderr_of(needed, &[]);
+        appears("R115", &stderr, &well);
         assert!(
-            output.contains(&format!("it needs `{needed}`, {whence}")),
-            "{output}"
+            stderr.contains(&format!("it needs `{needed}`, {whence}")),
+            "{stderr}"
         );
         appears(
             "R115",
-            &output,
-            &output_of(needed, &["--allow-rpath", needed]),
+            &stderr,
+            &stderr_of(needed, &["--allow-rpath", needed]),
         );
     }
     appears(
         "R115",
-        &output_of("/build/libx.so", &[]),
-        &output_of("$ORIGIN/libx.so", &[]),
+        &stderr_of("/build/libx.so", &[]),
+        &stderr_of("$ORIGIN/libx.so", &[]),
     );
 }
 
 #[test]
-fn a_module_is_reported_where_it_needs_the_library_of_python() {
-    let output_of = |library: &Library| repaired(&machine(library, &[]), &[]);
+fn a_module_that_needs_libpython_is_reported() {
+    let stderr_of = |library: &Library| repaired(&machine(library, &[]), &[]);
     appears(
         "E006",
-        &output_of(&extension().needs("libpython3.12.so.1.0", &[])),
-        &output_of(&extension()),
+        &stderr_of(&extension().needs("libpython3.12.so.1.0", &[])),
+        &stderr_of(&extension()),
     );
 }
 
 #[test]
-fn a_library_is_reported_where_it_cannot_be_changed_and_has_to_be() {
+fn a_library_that_must_be_edited_but_cannot_be_is_reported() {
     let broken = |library: &Library| {
         let mut bytes = library.build();
         // The first loaded segment claims an alignment that it does not have.
@@ -581,26 +581,26 @@ fn a_library_is_reported_where_it_cannot_be_changed_and_has_to_be() {
         let wheel = Wheel::named(PLAIN).executable("demo/_demo.so", bytes);
         machine(library, &host()).bytes(PLAIN, &wheel.bytes())
     };
-    let output_of = |project: Project| {
+    let stderr_of = |project: Project| {
         project.stderr_of(&["wheel", "repair", PLAIN, "--sysroot", "root", "-w", "out"])
     };
     let grafting = extension().needs("libhost.so.1", &[]);
     appears(
         "E007",
-        &output_of(broken(&grafting)),
-        &output_of(machine(&grafting, &host())),
+        &stderr_of(broken(&grafting)),
+        &stderr_of(machine(&grafting, &host())),
     );
     appears(
         "E007",
-        &output_of(broken(&grafting)),
-        &output_of(broken(&extension())),
+        &stderr_of(broken(&grafting)),
+        &stderr_of(broken(&extension())),
     );
 }
 
 #[test]
-fn a_wheel_is_reported_where_it_is_larger_than_allowed() {
+fn a_wheel_larger_than_allowed_is_reported() {
     let project = machine(&extension(), &[]);
-    let output_of = |size: &str| {
+    let stderr_of = |size: &str| {
         project.stderr_of(&[
             "wheel",
             "check",
@@ -610,13 +610,13 @@ fn a_wheel_is_reported_where_it_is_larger_than_allowed() {
             size,
         ])
     };
-    appears("R140", &output_of("100B"), &output_of("100MB"));
+    appears("R140", &stderr_of("100B"), &stderr_of("100MB"));
 }
 
 /// Only with the profile, since most wheels for AMD GPUs have a label.
 #[test]
 fn a_wheel_that_pypi_rejects_fails_with_its_profile() {
-    let output_of = |name: &str, more: &[&str]| {
+    let stderr_of = |name: &str, more: &[&str]| {
         let project = Project::new().bytes(name, &Wheel::named(name).bytes());
         project.stderr_of(&[&["wheel", "check", name, "--no-host-libs"], more].concat())
     };
@@ -627,25 +627,25 @@ fn a_wheel_that_pypi_rejects_fails_with_its_profile() {
     let profile = ["--profile", "pypi"];
     appears(
         "R141",
-        &output_of(labelled, &profile),
-        &output_of(plain, &profile),
+        &stderr_of(labelled, &profile),
+        &stderr_of(plain, &profile),
     );
     appears(
         "R141",
-        &output_of(labelled, &profile),
-        &output_of(labelled, &[]),
+        &stderr_of(labelled, &profile),
+        &stderr_of(labelled, &[]),
     );
 }
 
 #[test]
-fn a_file_of_policies_is_reported_where_it_is_none_or_permits_ever_less() {
+fn invalid_and_inconsistent_policy_files_are_reported() {
     let policy = |name: &str, priority: u32, libraries: &str| {
         format!(
             r#"{{"name": "{name}", "aliases": [], "priority": {priority}, "symbol_versions": {{"x86_64": {{}}}},
                 "lib_whitelist": [{libraries}], "blacklist": {{}}}}"#
         )
     };
-    let output_of = |second: &str, libraries: &str| {
+    let stderr_of = |second: &str, libraries: &str| {
         let policies = [
             policy("linux", 0, ""),
             policy("manylinux_2_17", 80, r#""libc.so.6", "libz.so.1""#),
@@ -662,16 +662,16 @@ fn a_file_of_policies_is_reported_where_it_is_none_or_permits_ever_less() {
             "policies.json",
         ])
     };
-    let well = output_of("manylinux_2_28", r#""libc.so.6", "libz.so.1""#);
+    let well = stderr_of("manylinux_2_28", r#""libc.so.6", "libz.so.1""#);
     assert_eq!(well, "");
     appears(
         "K007",
-        &output_of("centos7", r#""libc.so.6", "libz.so.1""#),
+        &stderr_of("centos7", r#""libc.so.6", "libz.so.1""#),
         &well,
     );
     appears(
         "K008",
-        &output_of("manylinux_2_28", r#""libc.so.6""#),
+        &stderr_of("manylinux_2_28", r#""libc.so.6""#),
         &well,
     );
 }

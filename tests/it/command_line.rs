@@ -84,12 +84,12 @@ fn bash_reads_its_script_and_completes_with_it() {
                     COMP_WORDS=(rock-matrix doc) COMP_CWORD=1\n\
                     _rock__matrix rock-matrix doc rock-matrix\n\
                     echo \"${COMPREPLY[@]}\"";
-    let outcome = Command::new("bash")
+    let output = Command::new("bash")
         .args(["-c", question])
         .current_dir(project.root())
         .output()
         .unwrap();
-    assert_eq!(String::from_utf8_lossy(&outcome.stdout).trim(), "doctor");
+    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "doctor");
 }
 
 #[test]
@@ -331,10 +331,10 @@ fn container_arguments_of_the_command_line_follow_the_rule_of_the_file() {
     ] {
         let refused =
             |arguments: &[&str]| seed().run(&[command, arguments].concat()).exits(1).stderr;
-        let output = refused(&["--docker-arg", "x"]);
+        let stderr = refused(&["--docker-arg", "x"]);
         let first = "error[M045 bad-docker-argument]: the first argument of the container is `x`, \
             which docker would interpret as the image\n";
-        assert!(output.starts_with(first), "{output}");
+        assert!(stderr.starts_with(first), "{stderr}");
         assert!(refused(&["--docker-arg", ""]).contains("an argument of the container is empty"));
         let sound = seed()
             .run(&[command, &["--docker-arg", "--env", "--docker-arg", "A=b"]].concat())

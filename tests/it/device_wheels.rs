@@ -133,7 +133,7 @@ fn a_host_wheel_with_aotriton_needs_no_kernels_in_it() {
 }
 
 #[test]
-fn code_in_a_device_wheel_is_for_what_its_name_says() {
+fn code_in_a_device_wheel_is_for_the_target_in_its_name() {
     let wrong = |name: &str, target: &str| checked(&[&device(name, target)], &[], 1).stderr;
     let right = |name: &str, target: &str| checked(&[&device(name, target)], &[], 0).stderr;
     insta::assert_snapshot!(wrong("gfx942", "gfx90a"), @r"

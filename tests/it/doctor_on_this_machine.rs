@@ -81,11 +81,11 @@ fn the_gpus_of_seven_machines_are_read_as_recorded() {
 fn no_gpu_is_a_note_and_not_a_fault() {
     // How much memory is free is this machine's own.
     let stderr = doctor(&with_tree("cpu-only")).stderr;
-    let lines: Vec<&str> = stderr
+    let findings: Vec<&str> = stderr
         .split("\n\n")
         .filter(|finding| !finding.contains("[H014 "))
         .collect();
-    insta::assert_snapshot!(lines.join("\n\n"), @r"
+    insta::assert_snapshot!(findings.join("\n\n"), @r"
     note[H001 no-gpu]: no AMD GPU was found
      = note: `tree/sys/class/kfd/kfd/topology/nodes` lists no GPU
     help: list the targets in the matrix file, as in `gfx: [gfx90a, gfx942]`; builds need no GPU
@@ -336,8 +336,8 @@ fn a_windows_machine_that_is_described_is_judged_for_builds_of_torch() {
         .run(&[&["doctor", "--sysfs-root", "tree"], &given[..], &python].concat())
         .exits(0)
         .stderr;
-    let output = &stderr[stderr.find("warning[H031").unwrap()..];
-    insta::assert_snapshot!(output, @"
+    let findings = &stderr[stderr.find("warning[H031").unwrap()..];
+    insta::assert_snapshot!(findings, @"
     warning[H031 old-build-tool]: ninja 1.12.1 is older than 1.13.1
      = note: older versions fail in torch's build with flash attention
     help: install ninja 1.13.1 or later

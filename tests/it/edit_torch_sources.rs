@@ -214,7 +214,7 @@ fn every_edit_is_made_once_and_a_second_run_changes_nothing() {
 /// (b) to (h) are for sources that have what they mend; of newer ones they say why they do not
 /// apply.
 #[test]
-fn an_edit_of_sources_that_need_none_says_why_it_does_not_apply() {
+fn an_edit_that_does_not_apply_has_a_reason() {
     let sources = Sources::new("gfx1151", ALL);
     for (path, _) in &SOURCES[1..] {
         std::fs::write(
@@ -290,7 +290,7 @@ fn every_edit_is_required_of_the_sources_that_it_is_for() {
 
 /// Sources that are not what an edit was written for end the build there.
 #[test]
-fn an_edit_whose_place_is_gone_says_which_file_and_ends_with_1() {
+fn an_edit_without_its_place_names_the_file_and_exits_with_1() {
     let sources = Sources::new("gfx942", "aotriton: /opt/aotriton");
     let path = "src/torch/cmake/External/aotriton.cmake";
     std::fs::write(sources.project.path(path), "message(\"written anew\")\n").unwrap();
@@ -398,7 +398,7 @@ fn a_torch_for_gfx1151_is_distributed_by_gloo_alone_and_without_smi() {
 /// A build reads the pin as `source pins` does, from each generation of the file and where it
 /// is in doubt.
 #[test]
-fn a_build_reads_the_pin_that_source_pins_tells() {
+fn a_build_reads_the_same_pin_as_source_pins() {
     const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
     const OTHER: &str = "76543210fedcba9876543210fedcba9876543210";
     let (cmake, lines) = (
@@ -536,8 +536,8 @@ fn torch_takes_the_tree_of_the_module_that_python_finds() {
         let render = ["render", "recipe", "m.yaml", "--engine", "local"]
             .into_iter()
             .chain(facts);
-        let lines = project.run(&render.collect::<Vec<_>>()).exits(0).stdout;
-        let whole: serde_json::Value = serde_yaml::from_str(&lines).unwrap();
+        let stdout = project.run(&render.collect::<Vec<_>>()).exits(0).stdout;
+        let whole: serde_json::Value = serde_yaml::from_str(&stdout).unwrap();
         let fetch = whole["steps"]
             .as_array()
             .unwrap()
@@ -625,7 +625,7 @@ fn another_commit_of_aotriton_than_torch_pins_is_warned_of() {
         .as_array()
         .unwrap();
     assert_eq!(words[3], "pinned=${ROCK_FACT_aotriton_pinned}");
-    let says = |pinned: &str, taken: &str| {
+    let comparison = |pinned: &str, taken: &str| {
         let program = [words[1].as_str().unwrap(), words[2].as_str().unwrap()];
         let both = [format!("pinned={pinned}"), format!("taken={taken}")];
         let output = Command::new(words[0].as_str().unwrap())
@@ -637,9 +637,9 @@ fn another_commit_of_aotriton_than_torch_pins_is_warned_of() {
         String::from_utf8(output.stdout).unwrap()
     };
     assert_eq!(
-        says("1f9a", "6e00"),
+        comparison("1f9a", "6e00"),
         "warning: torch pins AOTriton 1f9a, and what is taken is 6e00\n"
     );
-    assert_eq!(says("1f9a", "1f9a"), "AOTriton 1f9a\n");
-    assert_eq!(says("1f9a", ""), "AOTriton 1f9a\n");
+    assert_eq!(comparison("1f9a", "1f9a"), "AOTriton 1f9a\n");
+    assert_eq!(comparison("1f9a", ""), "AOTriton 1f9a\n");
 }

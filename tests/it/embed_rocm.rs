@@ -342,7 +342,7 @@ fn appears(code: &str, with: &Project, without: &Project, wheel: &str) {
     assert!(!stderr.contains(code), "{stderr}");
 }
 
-/// Asserts that a remark is told of one, and not of the other.
+/// Asserts that a remark is reported for one, and not for the other.
 #[track_caller]
 fn edited(code: &str, with: &Outcome, without: &Outcome) {
     assert!(
@@ -368,7 +368,7 @@ fn the_line_that_the_statement_goes_before_must_be_there_once() {
 }
 
 #[test]
-fn rocm_goes_only_where_the_facts_say_how() {
+fn rocm_is_embedded_only_where_there_are_rules() {
     fn appears(code: &str, with: &str, without: &str) {
         let stderr = embed(&project(&torch(with, INIT)), with, &[], 1).stderr;
         assert!(stderr.contains(code), "{stderr}");
@@ -415,7 +415,7 @@ fn a_folder_of_rocm_that_cannot_be_packed_is_refused() {
 }
 
 #[test]
-fn embedding_twice_and_links_and_what_nobody_tried_are_reported() {
+fn repeated_and_untested_embeddings_and_links_are_reported() {
     let (plain, linked) = (project(&torch(WHEEL, INIT)), project(&torch(WHEEL, INIT)));
     symlink("amdhip64_7.dll", linked.path("rocm/bin/amdhip64.dll")).unwrap();
     let first = embed(&plain, WHEEL, &[], 0);

@@ -112,17 +112,18 @@ fn sourced(shell: &str, project: &Project, before: &[(&str, &str)]) -> BTreeMap<
         .env_clear()
         .envs(before.iter().copied())
         .current_dir(project.root());
-    let outcome = command
+    let output = command
         .args(["-c", "set -eu; . ./rocm.sh; . ./rocm.sh; /usr/bin/env -0"])
         .output()
         .unwrap();
     assert!(
-        outcome.status.success(),
+        output.status.success(),
         "{shell}: {}",
-        String::from_utf8_lossy(&outcome.stderr)
+        String::from_utf8_lossy(&output.stderr)
     );
-    let text = String::from_utf8(outcome.stdout).unwrap();
-    text.split_terminator('\0')
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    stdout
+        .split_terminator('\0')
         .filter_map(|line| line.split_once('='))
         .map(|(a, b)| (a.into(), b.into()))
         .collect()
@@ -276,10 +277,10 @@ fn the_folder_is_that_of_the_packages_of_the_sdk() {
     let arguments = ["env", "--profile", "run", "--python", "python3"];
     let empty = project.run(&arguments).exits(3).stderr;
     let project = project.env("PYTHONPATH", sdk);
-    let text = project.run(&arguments).exits(0).stdout;
+    let stdout = project.run(&arguments).exits(0).stdout;
     assert!(
-        text.starts_with("export ROCM_PATH=/sdk/_rocm_sdk_devel\n"),
-        "{text}"
+        stdout.starts_with("export ROCM_PATH=/sdk/_rocm_sdk_devel\n"),
+        "{stdout}"
     );
     insta::assert_snapshot!(empty, @"
     error[H025 no-rocm-sdk]: `python3 -m rocm_sdk path --root` printed no directory
@@ -302,7 +303,7 @@ fn the_folder_is_that_of_the_packages_of_the_sdk() {
 }
 
 #[test]
-fn the_variable_that_nothing_reads_is_passed_through_and_the_facts_say_so() {
+fn a_variable_that_no_program_reads_is_listed_as_unread() {
     assert!(
         env(&["--profile", "run"])
             .stdout
@@ -453,45 +454,45 @@ fn a_recipe_that_serializes_kernels_in_a_bench_step_gets_a_warning() {
         );
         toy.recipe("stage: build", "stage: bench-attention")
     };
-    let output = checked(&toy("1"));
+    let stderr = checked(&toy("1"));
     let first = "warning[K011 variable-against-profile]: stage `bench-attention` has \
         `AMD_SERIALIZE_KERNEL=1`: kernels wait for each other, so the measurements are not what \
         users get\n";
     assert!(
-        output.contains(first)
-            && output.contains("help: set it to 0\n")
-            && output.contains("for job `toy"),
-        "{output}"
+        stderr.contains(first)
+            && stderr.contains("help: set it to 0\n")
+            && stderr.contains("for job `toy"),
+        "{stderr}"
     );
     assert!(!checked(&toy("0")).contains("K011"));
-    let output = checked(&Toy::with_recipe(
+    let stderr = checked(&Toy::with_recipe(
         "true",
         "    env: {AMD_SERIALIZE_KERNEL: \"1\"}\n",
     ));
     assert!(
-        !output.contains("K011"),
-        "a build is no benchmark: {output}"
+        !stderr.contains("K011"),
+        "a build is no benchmark: {stderr}"
     );
-    let output = checked(&Toy::with_recipe(
+    let stderr = checked(&Toy::with_recipe(
         "true",
         "    env: {AMD_SERIALIZE_KERNEL: \"3\"}\n",
     ));
     assert!(
-        output.contains(
+        stderr.contains(
             "note[K011 variable-against-profile]: stage `build` has `AMD_SERIALIZE_KERNEL=3`: torch"
         ),
-        "{output}"
+        "{stderr}"
     );
 }
 
 #[test]
-fn a_container_that_serializes_the_kernels_of_a_benchmark_gets_a_warning_where_it_says_so() {
+fn a_container_that_serializes_kernels_gets_a_warning() {
     let arguments = "docker: {args: [--env, AMD_SERIALIZE_KERNEL=1, -eHIP_LAUNCH_BLOCKING=0]}\n";
     let toy = Toy::building("true")
         .matrix(arguments)
         .recipe("stage: build", "stage: benchmark");
-    let output = checked(&toy);
-    insta::assert_snapshot!(output.replace(toy.folder.to_str().unwrap(), "[HERE]"), @"
+    let stderr = checked(&toy);
+    insta::assert_snapshot!(stderr.replace(toy.folder.to_str().unwrap(), "[HERE]"), @"
     warning[K011 variable-against-profile]: the container of `docker` has `AMD_SERIALIZE_KERNEL=1`: kernels wait for each other, so the measurements are not what users get
       --> matrices/toy.yaml:12:9
        |
@@ -519,18 +520,18 @@ fn the_shells_of_windows_get_assignments_with_folders_as_they_are_there() {
         "RATIO=50%",
         "--format",
     ];
-    let text = env(&[&arguments[..], &["powershell"]].concat()).stdout;
+    let stdout = env(&[&arguments[..], &["powershell"]].concat()).stdout;
     assert!(
-        text.starts_with("$env:ROCM_PATH = 'C:\\ROCm 7'\r\n")
-            && text.contains("$env:RATIO = '50%'\r\n"),
-        "{text}"
+        stdout.starts_with("$env:ROCM_PATH = 'C:\\ROCm 7'\r\n")
+            && stdout.contains("$env:RATIO = '50%'\r\n"),
+        "{stdout}"
     );
-    assert!(text.contains("-notcontains 'C:\\ROCm 7/lib'"), "{text}");
-    let text = env(&[&arguments[..], &["cmd"]].concat()).stdout;
+    assert!(stdout.contains("-notcontains 'C:\\ROCm 7/lib'"), "{stdout}");
+    let stdout = env(&[&arguments[..], &["cmd"]].concat()).stdout;
     assert!(
-        text.starts_with("set \"ROCM_PATH=C:\\ROCm 7\"\r\n")
-            && text.contains("set \"RATIO=50%%\"\r\n"),
-        "{text}"
+        stdout.starts_with("set \"ROCM_PATH=C:\\ROCm 7\"\r\n")
+            && stdout.contains("set \"RATIO=50%%\"\r\n"),
+        "{stdout}"
     );
     let refused = ["env", "--profile", "run", "--rocm", "C:/rocm"];
     let stderr = Project::new().run(&refused).exits(1).stderr;

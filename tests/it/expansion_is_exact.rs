@@ -541,7 +541,7 @@ proptest! {
     /// Each job appears once, with a unique ID, in the order of the file, and all values of its
     /// entry in a workflow matrix are texts.
     #[test]
-    fn matrix_legs_have_unique_ids_in_the_order_of_the_plan_and_only_texts(
+    fn matrix_legs_have_unique_ids_in_plan_order_and_only_texts(
         package in some_of(&["2.7.4", "2.8.3", "2.8.3.post1", "fa2:4a948e9b1c2d"]),
         python in some_of(&["3.9", "3.10", "3.12", "3.13", "3.13t"]),
         torch in some_of(&["2.5.1", "2.6.0", "2.8.0", "2.14.0"]),

@@ -167,7 +167,7 @@ fn a_fact_without_an_answer_and_a_default_ends_the_build_there() {
 }
 
 #[test]
-fn a_stage_that_needs_a_later_fact_is_reported_before_anything_runs() {
+fn a_stage_that_needs_a_later_fact_is_an_error_before_the_build() {
     let toy = toy().recipe(
         "- stage: sdk\n    argv: [bash, -c, \"",
         "- stage: sdk\n    argv: [bash, -c, \"true {{ math }};",

@@ -16,7 +16,7 @@ fn explain(arguments: &[&str]) -> String {
 }
 
 #[test]
-fn a_refused_pair_says_why_by_which_row_and_what_is_nearest() {
+fn a_refused_pair_has_reason_row_and_nearest_pair() {
     insta::assert_snapshot!(explain(&["torch=2.9.1", "rocm=7.2"]), @r"
     torch 2.9.1 with ROCm 7.2: no
       because: torch 2.9.1 has wheels for ROCm 6.3 and 6.4, not 7.2
@@ -29,14 +29,14 @@ fn a_refused_pair_says_why_by_which_row_and_what_is_nearest() {
 
 #[test]
 fn a_gfx_target_is_judged_by_package_toolchain_and_torch_wheels() {
-    let output = explain(&[
+    let stdout = explain(&[
         "flash_attn=2.8.3",
         "backend=ck",
         "gfx=gfx950;gfx1100",
         "rocm=6.3",
         "torch=2.7.0",
     ]);
-    let verdicts: Vec<&str> = output
+    let verdicts: Vec<&str> = stdout
         .lines()
         .filter(|line| !line.starts_with([' ', 'a']))
         .collect();
@@ -54,31 +54,31 @@ fn a_gfx_target_is_judged_by_package_toolchain_and_torch_wheels() {
         ]
     );
     assert!(
-        output.contains("help: fa2:<commit>, read at 0251105 builds for it"),
-        "{output}"
+        stdout.contains("help: fa2:<commit>, read at 0251105 builds for it"),
+        "{stdout}"
     );
     assert!(
-        output.contains("because: gfx950 needs ROCm 7.0 or later"),
-        "{output}"
+        stdout.contains("because: gfx950 needs ROCm 7.0 or later"),
+        "{stdout}"
     );
     assert!(
-        output.contains("also: gfx1030 is in no released or HEAD allow-list; gfx1100 only after"),
-        "{output}"
+        stdout.contains("also: gfx1030 is in no released or HEAD allow-list; gfx1100 only after"),
+        "{stdout}"
     );
 }
 
 #[test]
-fn what_is_contested_about_free_threaded_wheels_is_reported_with_the_answer() {
-    let output = explain(&["torch=2.14.0", "python=3.14t"]);
+fn contested_facts_about_free_threaded_wheels_are_reported() {
+    let stdout = explain(&["torch=2.14.0", "python=3.14t"]);
     assert!(
-        output.starts_with("torch 2.14.0 with Python 3.14t: yes\n"),
-        "{output}"
+        stdout.starts_with("torch 2.14.0 with Python 3.14t: yes\n"),
+        "{stdout}"
     );
     assert!(
-        output.contains("also: ROCm publishes no free-threaded torch\n"),
-        "{output}"
+        stdout.contains("also: ROCm publishes no free-threaded torch\n"),
+        "{stdout}"
     );
-    assert!(output.contains("(contested)"), "{output}");
+    assert!(stdout.contains("(contested)"), "{stdout}");
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn an_unknown_version_is_unknown_and_exits_well() {
 }
 
 #[test]
-fn an_axis_given_twice_or_misspelt_or_with_a_bad_value_is_reported() {
+fn repeated_misspelt_and_invalid_axes_are_reported() {
     let project = Project::new();
     let stderr = project
         .run(&["compat", "explain", "torhc=2.6.0", "rocm=6", "rocm=6.2"])
@@ -180,7 +180,7 @@ fn pages(files: &BTreeMap<String, Vec<String>>) -> BTreeMap<String, Page> {
 }
 
 #[test]
-fn an_index_that_says_what_the_table_says_proposes_nothing() {
+fn an_index_that_agrees_with_the_table_proposes_nothing() {
     let server = Pages::serve(pages(&table().1));
     let from = format!("{}/whl", server.address);
     let ran = Project::new()
@@ -230,7 +230,7 @@ fn a_patch_holds_no_password_of_the_index() {
 }
 
 #[test]
-fn what_an_index_says_more_becomes_a_patch_that_leaves_no_difference() {
+fn additions_of_an_index_become_a_complete_patch() {
     let (_, mut files) = table();
     files.get_mut("7.14").unwrap().extend(
         [
@@ -373,31 +373,31 @@ fn a_failing_server_an_endless_page_and_no_server_are_faults_of_the_machine() {
     --> [SERVER]/whl/rocm6.1/torch/
     help: check the address and the network; saved pages work as well: pass their directory
     ");
-    let output = refresh(Page::Filler(40 << 20));
+    let stderr = refresh(Page::Filler(40 << 20));
     assert!(
-        output.starts_with(
+        stderr.starts_with(
             "error[K004 cannot-fetch]: cannot fetch [SERVER]/whl/rocm6.1/torch/: the page is larger"
         ),
-        "{output}"
+        "{stderr}"
     );
-    let output = refresh(Page::Redirect("/whl/rocm6.1/torch/".into()));
-    assert!(output.contains("redirect"), "{output}");
-    let output = Project::new()
+    let stderr = refresh(Page::Redirect("/whl/rocm6.1/torch/".into()));
+    assert!(stderr.contains("redirect"), "{stderr}");
+    let stderr = Project::new()
         .run(&["compat", "refresh", "--from", "http://127.0.0.1:1/whl"])
         .exits(3)
         .stderr;
     assert!(
-        output.starts_with("error[K004 cannot-fetch]: cannot fetch http://127.0.0.1:1/whl/: "),
-        "{output}"
+        stderr.starts_with("error[K004 cannot-fetch]: cannot fetch http://127.0.0.1:1/whl/: "),
+        "{stderr}"
     );
     let empty = Pages::serve(BTreeMap::new());
-    let output = Project::new()
+    let stderr = Project::new()
         .run(&["compat", "refresh", "--from", &empty.address])
         .exits(3)
         .stderr;
     assert!(
-        output.contains("error[K004 cannot-fetch]: no page of torch was found under"),
-        "{output}"
+        stderr.contains("error[K004 cannot-fetch]: no page of torch was found under"),
+        "{stderr}"
     );
 }
 

@@ -132,26 +132,26 @@ fn reports() -> String {
 }
 
 #[test]
-fn a_test_that_fails_is_reported_with_its_wheel_and_what_it_found_wrong() {
+fn a_failed_test_is_reported_with_its_wheel_and_finding() {
     let run = Run::new();
     run.toy.write("broken", b"");
     assert!(!run.test(1, 0));
-    let output = run.summary();
+    let summary = run.summary();
     assert!(
-        output.starts_with(
+        summary.starts_with(
             "### Nothing was published\n\nbuild: ${{ needs.build.result }}, gpu-test: failure\n\n"
         ),
-        "{output}"
+        "{summary}"
     );
     let table = format!(
         "1 wheel is built and did not pass the test:\n\n| wheel | job | what happened |\n| --- | --- | --- |\n\
          | `{WHEEL}` | `{JOB}` | failed: stage `smoke-test`, exit status 1: no kernel for gfx90a |\n"
     );
-    assert!(output.ends_with(&table), "{output}");
+    assert!(summary.ends_with(&table), "{summary}");
     // Nothing is there to install or to verify.
     assert!(
-        !output.contains("pip install") && !output.contains("verify"),
-        "{output}"
+        !summary.contains("pip install") && !summary.contains("verify"),
+        "{summary}"
     );
 }
 
@@ -159,18 +159,18 @@ fn a_test_that_fails_is_reported_with_its_wheel_and_what_it_found_wrong() {
 fn a_test_that_ran_out_of_time_or_never_began_is_reported_too() {
     let run = Run::new();
     assert!(!run.test(1, 3000), "the cap of 50 minutes is reached");
-    let output = run.summary();
+    let summary = run.summary();
     assert!(
-        output.ends_with("| stopped at its time limit: stage `smoke-test` |\n"),
-        "{output}"
+        summary.ends_with("| stopped at its time limit: stage `smoke-test` |\n"),
+        "{summary}"
     );
     std::fs::remove_dir_all(run.toy.path("dist")).unwrap();
     assert!(!run.test(1, 0), "no wheel was fetched");
     run.fetch_wheel();
-    let output = run.summary();
+    let summary = run.summary();
     assert!(
-        output.ends_with("| failed: before its first stage |\n"),
-        "{output}"
+        summary.ends_with("| failed: before its first stage |\n"),
+        "{summary}"
     );
 }
 
@@ -181,9 +181,9 @@ fn a_test_that_passes_at_the_second_attempt_is_not_reported() {
     assert!(!run.test(1, 0));
     std::fs::remove_file(run.toy.path("broken")).unwrap();
     assert!(run.test(2, 0));
-    let output = run.summary();
+    let summary = run.summary();
     assert!(
-        output.ends_with("\n\nNo job recorded what failed: see the logs of the run.\n"),
-        "{output}"
+        summary.ends_with("\n\nNo job recorded what failed: see the logs of the run.\n"),
+        "{summary}"
     );
 }

@@ -215,14 +215,16 @@ fn a_chunked_upload_is_refused_as_github_refuses_it() {
 fn chunked_calls_and_calls_without_a_length_are_refused() {
     let (server, id) = server(&[]);
     let path = format!("/repos/me/wheels/releases/{id}");
-    let output = head(&server, "PATCH", &path, 0);
+    let request_head = head(&server, "PATCH", &path, 0);
     for (other, body) in [
         ("Transfer-Encoding: chunked", "2\r\n{}\r\n0\r\n\r\n"),
         ("X-Nothing: 1", ""),
     ] {
         let mut stream = TcpStream::connect(server.address).unwrap();
         stream
-            .write_all(format!("{}{body}", output.replace("Content-Length: 0", other)).as_bytes())
+            .write_all(
+                format!("{}{body}", request_head.replace("Content-Length: 0", other)).as_bytes(),
+            )
             .unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();

@@ -438,7 +438,7 @@ fn the_page_is_small_and_written_once() {
     let check = [&arguments[..], &["--check"]].concat();
     project.run(&check).exits(0);
     let text = project.read("site/index.html");
-    // The data are one long line, of which the difference is told.
+    // The data are one long line, of which the difference is shown.
     std::fs::write(
         project.path("site/index.html"),
         text.replace("2.8.3", "2.8.4"),
@@ -480,10 +480,10 @@ fn a_base_address_is_where_the_wheels_of_a_manifest_are() {
     // Without one they lie on this machine, and a deployed page leads nowhere.
     let local = project.run(&arguments[..4]).exits(0);
     assert!(local.stdout.contains("file://"), "{}", local.stdout);
-    let output =
+    let expected =
         "warning[G307 address-of-this-machine]: the page links to 1 wheel on this machine only";
     assert!(
-        local.stderr.starts_with(output) && local.stderr.contains("`--base-url`"),
+        local.stderr.starts_with(expected) && local.stderr.contains("`--base-url`"),
         "{}",
         local.stderr
     );

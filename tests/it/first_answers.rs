@@ -41,7 +41,7 @@ fn an_empty_plan_can_fail_a_check() {
 }
 
 #[test]
-fn a_plan_whose_files_are_all_published_says_so() {
+fn a_plan_whose_files_are_all_published_has_a_message() {
     let one = AXES.replace(", \"2.6.0\"", "").replace(", \"6.4\"", "");
     let wheel = "flash_attn-2.8.3+rocm62torch2.5-cp312-cp312-linux_x86_64.whl";
     let project = Project::new()
@@ -132,11 +132,11 @@ fn a_fault_is_not_reported_by_its_consequence() {
         .file("r/mine.yaml", "recipe: 1\nname: mine\nbackend: {}\nsteps:\n  - {stage: build, argv: [\"true\"]}\ncollect: {wheels: \"dist/*.whl\"}\n");
     let codes = |words: &[&str]| {
         let stderr = project.run(words).exits(1).stderr;
-        let lines = stderr
+        let codes = stderr
             .lines()
             .filter_map(|line| line.strip_prefix("error[")?.split(' ').next())
             .map(str::to_owned);
-        lines.collect::<Vec<_>>()
+        codes.collect::<Vec<_>>()
     };
     assert_eq!(codes(&["check", "axis.yaml"]), ["M020"]);
     assert_eq!(codes(&["check", "m.yaml", "r/mine.yaml"]), ["M020"]);

@@ -308,7 +308,7 @@ fn archives_of_code_objects_belong_to_libraries_that_name_them() {
 }
 
 #[test]
-fn an_archive_without_code_of_a_library_is_reported_where_no_other_has_it() {
+fn library_code_missing_in_all_archives_is_reported() {
     let host = wheel(split_library());
     let archive = |target: &str, name: &str| {
         Wheel::named(&format!("demo_device_{target}-1.0-py3-none-any.whl")).file(
@@ -341,10 +341,10 @@ fn an_archive_without_code_of_a_library_is_reported_where_no_other_has_it() {
     // Code for a target is there where the archive has code of the library, and not where it is of
     // others.
     check(&[host, with, without, "--expect", "gfx942"], 0);
-    let output = check(&[host, with, without, "--expect", "gfx942,gfx1100"], 1);
+    let stderr = check(&[host, with, without, "--expect", "gfx942,gfx1100"], 1);
     assert!(
-        output.contains("[R120 ") && output.contains("gfx1100 is missing"),
-        "{output}"
+        stderr.contains("[R120 ") && stderr.contains("gfx1100 is missing"),
+        "{stderr}"
     );
 }
 
@@ -541,7 +541,7 @@ fn every_gate_is_in_one_check_and_what_is_known_may_be_allowed() {
 }
 
 #[test]
-fn wheels_are_reported_in_the_order_they_were_named_those_that_cannot_be_read_too() {
+fn wheels_are_reported_in_argument_order_unreadable_ones_too() {
     let one = wheel(library(bundle::hip_bundle(&[GFX90A], 512), 1));
     let project = Project::new()
         .bytes(NAME, &one.bytes())

@@ -162,7 +162,7 @@ fn a_wheel_that_no_build_reported_stops_its_leg() {
 
 #[test]
 fn a_leg_hands_over_nothing_that_differs_from_its_build() {
-    let output_of = |change: &dyn Fn(&Toy)| {
+    let error_of = |change: &dyn Fn(&Toy)| {
         let toy = built();
         change(&toy);
         let (code, _, stderr) = leg(&toy);
@@ -177,11 +177,11 @@ fn a_leg_hands_over_nothing_that_differs_from_its_build() {
     };
     let wheel = |toy: &Toy| toy.path("dist").join(WHEEL);
     let found = [
-        output_of(&|toy| std::fs::write(wheel(toy), b"").unwrap()),
-        output_of(&|toy| std::fs::remove_file(toy.job("build.json")).unwrap()),
-        output_of(&|toy| record(toy, "\"outcome\": \"done\"", "\"outcome\": \"failed\"")),
-        output_of(&|toy| record(toy, &format!("\"job\": \"{JOB}\""), "\"job\": \"other\"")),
-        output_of(&|toy| {
+        error_of(&|toy| std::fs::write(wheel(toy), b"").unwrap()),
+        error_of(&|toy| std::fs::remove_file(toy.job("build.json")).unwrap()),
+        error_of(&|toy| record(toy, "\"outcome\": \"done\"", "\"outcome\": \"failed\"")),
+        error_of(&|toy| record(toy, &format!("\"job\": \"{JOB}\""), "\"job\": \"other\"")),
+        error_of(&|toy| {
             std::fs::rename(wheel(toy), toy.path("elsewhere.whl")).unwrap();
             record(
                 toy,
@@ -563,8 +563,8 @@ fn files_that_no_leg_reported_are_refused() {
 fn a_wheel_in_the_artifact_of_another_job_is_refused() {
     let mut handed = Handed::new();
     handed.keep(0, JOB, &[WHEEL, OTHER_WHEEL]);
-    let output = handed.refused();
-    insta::assert_snapshot!(output, @r"
+    let stderr = handed.refused();
+    insta::assert_snapshot!(stderr, @r"
     error[G344 file-of-another-job]: the artifact `wheel-toy-1.0-rocm6.2-py3.11` contains `toy-1.0+rocm62-cp312-cp312-linux_x86_64.whl`, which the job `toy-1.0-rocm6.2-py3.11` does not build
     --> artifacts/wheel-toy-1.0-rocm6.2-py3.11/toy-1.0+rocm62-cp312-cp312-linux_x86_64.whl
      = note: the job builds `toy-1.0+rocm62-cp311-cp311-linux_x86_64.whl`
@@ -574,7 +574,7 @@ fn a_wheel_in_the_artifact_of_another_job_is_refused() {
 
 #[test]
 fn every_job_has_one_report_and_one_artifact() {
-    let output_of = |change: &dyn Fn(&mut Value)| {
+    let stderr_of = |change: &dyn Fn(&mut Value)| {
         let mut handed = Handed::new();
         change(&mut handed.outputs);
         handed.refused()
@@ -583,9 +583,9 @@ fn every_job_has_one_report_and_one_artifact() {
         json!({"job": job, "artifact": artifact, "digest": "0".repeat(64)}).to_string()
     };
     let found = [
-        output_of(&|outputs| outputs["leg_1"] = "".into()),
-        output_of(&|outputs| *outputs = json!(["x"])),
-        output_of(&|outputs| outputs["leg_1"] = report("other", "40").into()),
+        stderr_of(&|outputs| outputs["leg_1"] = "".into()),
+        stderr_of(&|outputs| *outputs = json!(["x"])),
+        stderr_of(&|outputs| outputs["leg_1"] = report("other", "40").into()),
     ];
     insta::assert_snapshot!(found.join("\n"), @r#"
     error[G346 leg-not-reported]: no leg reports the job `toy-1.0-rocm6.2-py3.12`

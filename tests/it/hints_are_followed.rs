@@ -34,7 +34,7 @@ fn init_is_followed_by_what_it_prints_next() {
 }
 
 #[test]
-fn a_plan_without_jobs_says_how_to_see_the_reasons() {
+fn a_plan_without_jobs_has_help_to_see_the_reasons() {
     let project = extension("vars: {source: .}\nexclude: [{python: \"3.11\"}]\n");
     for command in [&["plan"][..], &["render", "workflow"], &["check"]] {
         let arguments: Vec<&str> = command.iter().copied().chain(["own wheels.yaml"]).collect();
@@ -64,8 +64,8 @@ fn a_value_after_compat_is_explained() {
             (&["compat", value][..], "did you mean"),
             (&["compat", "list", value], "help:"),
         ] {
-            let said = project.run(command).exits(2).stderr;
-            let found = project.follow(&said, before).exits(0).stdout;
+            let stderr = project.run(command).exits(2).stderr;
+            let found = project.follow(&stderr, before).exits(0).stdout;
             assert!(found.starts_with(answer), "{command:?}: {found}");
         }
     }
@@ -88,7 +88,7 @@ fn a_value_without_jobs_is_explained_with_the_options_of_the_command() {
 }
 
 #[test]
-fn a_build_without_jobs_says_why() {
+fn a_build_without_jobs_has_a_reason() {
     let project = extension("vars: {source: .}\nexclude: [{python: \"3.11\"}]\n");
     for command in [
         &["build", "own wheels.yaml", "--all"][..],
@@ -234,7 +234,7 @@ fn a_filter_of_plans_works_with_other_commands() {
 }
 
 #[test]
-fn init_in_another_folder_says_where_to_go_on() {
+fn init_in_another_directory_names_the_next_steps() {
     let project = Project::new();
     let stderr = project.run(&["init", "my wheels"]).exits(0).stderr;
     let folder = stderr

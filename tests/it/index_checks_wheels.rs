@@ -61,7 +61,7 @@ fn an_index_refuses_the_wheels_that_publish_refuses() {
             })
             .bytes(),
     ];
-    let mut output = String::new();
+    let mut reported = String::new();
     for bytes in faulty {
         let project = Project::new().bytes(&format!("dist/{NAME}"), &bytes);
         let index = errors(
@@ -82,9 +82,9 @@ fn an_index_refuses_the_wheels_that_publish_refuses() {
             [format!("dist/{NAME}")],
             "nothing is written"
         );
-        output.push_str(&index);
+        reported.push_str(&index);
     }
-    insta::assert_snapshot!(output, @r"
+    insta::assert_snapshot!(reported, @r"
     error[W013 inexact-zip64-field]: its ZIP64 field holds more than the values that need it
     error[W107 member-comment]: `demo/__init__.py`, at byte 0, has a comment of 1 bytes
     error[W103 hidden-bytes]: 1 bytes from byte 801 on do not belong to a member

@@ -369,7 +369,7 @@ fn a_wheel_of_another_project_inside_is_not_offered() {
     assert_eq!(project.files(), [format!("dist/{name}")]);
 }
 
-/// Labels that installers order against ROCm are told with both names, once a project.
+/// Labels that installers order against ROCm are reported with both names, once a project.
 #[test]
 fn versions_that_sort_against_their_rocm_are_reported() {
     let name = |label: &str| format!("torch-2.9.0+{label}-cp312-cp312-linux_x86_64.whl");
@@ -384,18 +384,18 @@ fn versions_that_sort_against_their_rocm_are_reported() {
             .exits(0)
             .stderr
     };
-    let output = stderr_of(&["rocm7.14.0", "rocm10.2.0", "rocm7.2.0"]);
+    let stderr = stderr_of(&["rocm7.14.0", "rocm10.2.0", "rocm7.2.0"]);
     assert!(
-        output.contains("warning[G124 labels-misordered]"),
-        "{output}"
+        stderr.contains("warning[G124 labels-misordered]"),
+        "{stderr}"
     );
     assert!(
-        output.contains("installers consider torch 2.9.0+rocm10.2.0 older than 2.9.0+rocm7.14.0"),
-        "{output}"
+        stderr.contains("installers consider torch 2.9.0+rocm10.2.0 older than 2.9.0+rocm7.14.0"),
+        "{stderr}"
     );
     assert!(
-        output.contains("help: install from the directory of one ROCm version"),
-        "{output}"
+        stderr.contains("help: install from the directory of one ROCm version"),
+        "{stderr}"
     );
     assert_eq!(stderr_of(&["rocm7.14.0", "rocm7.2.0"]), "");
     assert_eq!(

@@ -180,7 +180,7 @@ fn digests_come_from_a_manifest_or_sums_that_are_named() {
 }
 
 #[test]
-fn a_file_that_tells_no_digests_is_refused() {
+fn a_file_without_digests_is_refused() {
     let project = released()
         .file("plan.json", "{\"version\": 1}")
         .file("sums", "not a sum\n")

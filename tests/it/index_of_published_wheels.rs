@@ -114,7 +114,7 @@ fn an_index_of_releases_has_their_addresses_digests_sizes_and_times() {
 }
 
 #[test]
-fn a_manifest_adds_what_a_listing_does_not_tell_of_the_same_bytes() {
+fn a_manifest_adds_facts_to_a_listing_of_the_same_bytes() {
     let name = name("rocm62torch2.5");
     let project = Project::new().bytes(&format!("dist/{name}"), &wheel(&name));
     project
@@ -331,9 +331,9 @@ fn drafts_unfinished_uploads_and_prereleases_are_left_out() {
             project.run(&[command, &["--published", "releases.json"], more].concat())
         };
         let (without, with) = (run(&[]).exits(code), run(&["--prereleases"]).exits(0));
-        let output = "skipped 1 release marked as a prerelease (include with `--prereleases`)";
+        let expected = "skipped 1 release marked as a prerelease (include with `--prereleases`)";
         assert!(
-            without.stderr.contains(output) && !with.stderr.contains("skipped"),
+            without.stderr.contains(expected) && !with.stderr.contains("skipped"),
             "{command:?}: {without:?}"
         );
         assert!(
@@ -379,7 +379,7 @@ fn names_that_github_changed_are_reported_and_left_out() {
 }
 
 #[test]
-fn files_without_digest_are_listed_without_hash_and_reported_once() {
+fn files_without_digest_have_no_hash_and_are_reported_once() {
     let mut assets: Vec<Value> = LABELS
         .iter()
         .map(|(_, label)| asset(&name(label), b"x", BASE))
@@ -629,7 +629,7 @@ fn folders_of_releases_offer_the_newest_and_two_files_of_one_release_are_an_erro
 }
 
 #[test]
-fn a_wheel_whose_label_says_nothing_is_in_no_index() {
+fn a_wheel_with_a_meaningless_label_is_in_no_index() {
     let plain = "flash_attn-2.8.3-py3-none-any.whl";
     let (weird, known) = (name("weird"), name("rocm62torch2.5"));
     let all = [plain, &weird, &known];
@@ -637,33 +637,33 @@ fn a_wheel_whose_label_says_nothing_is_in_no_index() {
         "v1",
         all.iter().map(|name| asset(name, b"x", BASE)).collect(),
     )]);
-    let output = build(&project, &[]).stderr;
+    let stderr = build(&project, &[]).stderr;
     assert!(
-        output.contains(&format!(
+        stderr.contains(&format!(
             "warning[G300 unreadable-published-name]: the published file `{weird}` is skipped"
         )),
-        "{output}"
+        "{stderr}"
     );
     let project = all.iter().fold(project, |project, name| {
         project.bytes(&format!("dist/{name}"), &wheel(name))
     });
-    let output = project.run(&["index", "build", "dist"]).exits(0).stderr;
+    let stderr = project.run(&["index", "build", "dist"]).exits(0).stderr;
     assert!(
-        output.contains("warning[G001")
-            && output.contains("the label `weird` names no accelerator"),
-        "{output}"
+        stderr.contains("warning[G001")
+            && stderr.contains("the label `weird` names no accelerator"),
+        "{stderr}"
     );
     project
         .run(&["publish", "--to", "release", "dist"])
         .exits(0);
     let project = project.bytes(&format!("only/{weird}"), &wheel(&weird));
-    let output = project
+    let stdout = project
         .run(&["publish", "--to", "nothing-else", "only"])
         .exits(0)
         .stdout;
     assert!(
-        !output.contains("install with"),
-        "there is no index of it: {output}"
+        !stdout.contains("install with"),
+        "there is no index of it: {stdout}"
     );
     project
         .run(&[
@@ -709,7 +709,7 @@ fn a_wheel_whose_label_says_nothing_is_in_no_index() {
 }
 
 #[test]
-fn an_address_that_is_none_is_reported_and_never_reaches_a_page() {
+fn an_invalid_address_is_reported_and_not_on_any_page() {
     let evil = [
         "javascript:alert(1)",
         "https://me:secret@example.org",

@@ -59,8 +59,8 @@ fn a_rule_is_only_reported_without_apply() {
     let project = project(&["2.5.9", "2.8.3"]);
     build(&project, &[]);
     let before = project.read(PAGE);
-    let output = index(&project, "yank", &["flash-attn<2.6: superseded"]);
-    insta::assert_snapshot!(output, @r"
+    let stdout = index(&project, "yank", &["flash-attn<2.6: superseded"]);
+    insta::assert_snapshot!(stdout, @r"
     would be yanked: flash_attn-2.5.9+rocm62torch2.5-py3-none-any.whl: superseded
     nothing was changed; add `--apply` to change the index
     ");
@@ -70,7 +70,7 @@ fn a_rule_is_only_reported_without_apply() {
 #[test]
 fn what_is_yanked_stays_so_until_it_is_offered_again() {
     let project = project(&["2.5.9", "2.8.3"]);
-    let output = index(
+    let stdout = index(
         &project,
         "yank",
         &[
@@ -80,11 +80,11 @@ fn what_is_yanked_stays_so_until_it_is_offered_again() {
             "json",
         ],
     );
-    let output: serde_json::Value = serde_json::from_str(&output).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&stdout).unwrap();
     assert_eq!(
         (
-            &output["yank"]["applied"],
-            output["yank"]["yanked"]
+            &document["yank"]["applied"],
+            document["yank"]["yanked"]
                 .as_object()
                 .map(serde_json::Map::len)
         ),
@@ -106,10 +106,10 @@ fn what_is_yanked_stays_so_until_it_is_offered_again() {
         landing.contains("2.8.3+rocm62") && !landing.contains("2.5.9"),
         "nobody is told to install it"
     );
-    let output = index(&project, "unyank", &["flash-attn==2.5.9+rocm62torch2.5"]);
+    let stdout = index(&project, "unyank", &["flash-attn==2.5.9+rocm62torch2.5"]);
     assert!(
-        output.contains("would be unyanked: flash_attn-2.5.9"),
-        "{output}"
+        stdout.contains("would be unyanked: flash_attn-2.5.9"),
+        "{stdout}"
     );
     assert_eq!(project.read(PAGE), page);
     index(
@@ -154,10 +154,10 @@ fn a_new_reason_replaces_the_reason_of_a_yanked_file() {
 fn nobody_is_advised_to_install_what_is_yanked_as_a_whole() {
     let project = project(&["2.5.9"]);
     assert!(build(&project, &[]).contains("pip install flash-attn"));
-    let output = index(&project, "yank", &["flash-attn", "--apply"]);
+    let stdout = index(&project, "yank", &["flash-attn", "--apply"]);
     assert!(
-        output.contains("yanked: flash_attn-2.5.9+") && !output.contains("install with"),
-        "{output}"
+        stdout.contains("yanked: flash_attn-2.5.9+") && !stdout.contains("install with"),
+        "{stdout}"
     );
 }
 
@@ -439,7 +439,7 @@ fn the_index_of_a_release_yanks_its_own_bytes_and_no_later_ones_of_their_name() 
 }
 
 #[test]
-fn what_is_yanked_stays_so_when_it_is_built_again_and_the_run_says_so() {
+fn a_rebuilt_file_stays_yanked_with_a_message() {
     let project = project(&["2.8.3", "2.9.0"]);
     index(&project, "yank", &["flash-attn<2.9: broken", "--apply"]);
     let again = Wheel::named(&name("2.8.3"))
@@ -447,11 +447,11 @@ fn what_is_yanked_stays_so_when_it_is_built_again_and_the_run_says_so() {
         .bytes();
     let project = project.bytes(&format!("dist/{}", name("2.8.3")), &again);
     let outcome = project.run(&["index", "build", "dist"]).exits(0);
-    let text = format!(
+    let expected = format!(
         "still yanked, although its bytes changed (revert with `index unyank`): {}",
         name("2.8.3")
     );
-    assert!(outcome.stderr.contains(&text), "{outcome:?}");
+    assert!(outcome.stderr.contains(&expected), "{outcome:?}");
     assert!(project.read(PAGE).contains("data-yanked=\"broken\""));
     assert!(
         !project
@@ -710,14 +710,14 @@ fn nightly_builds_go_by_age_and_the_newest_stay() {
         "2.8.3",
     ];
     let project = project(&versions);
-    let output = index(
+    let stdout = index(
         &project,
         "yank",
         &["--older-than", "30d", "--keep", "2", "--apply"],
     );
     assert!(
-        output.contains("yanked: flash_attn-3.0.dev20200101+"),
-        "{output}"
+        stdout.contains("yanked: flash_attn-3.0.dev20200101+"),
+        "{stdout}"
     );
     assert_eq!(project.read(PAGE).matches("data-yanked=").count(), 1);
     assert!(

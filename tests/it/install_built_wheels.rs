@@ -77,7 +77,7 @@ fn shown(project: &Project, more: &[&str]) -> String {
 
 /// Where only other dates exist it says so and lists them.
 #[test]
-fn other_dates_and_pythons_are_reported_where_none_fits() {
+fn other_dates_and_pythons_are_reported_if_none_fits() {
     let project = wheels(&[
         &name("torch", "2.7.0+rocmsdk20250501", "cp312"),
         &name("torch", "2.7.0+rocmsdk20250502", "cp312"),

@@ -9,7 +9,7 @@ use crate::support::git::UPSTREAM;
 use crate::support::toy::{all_gone, wait, wait_until};
 
 #[test]
-fn uncommitted_work_and_commits_are_refused_until_a_flag_says_so() {
+fn uncommitted_work_and_commits_are_refused_without_a_flag() {
     let sources = Sources::new();
     sources.checkout(&[]).exits(0);
     for folder in ["co", "co/third_party/a", "co/third_party/a/deep/b"] {

@@ -62,7 +62,7 @@ fn a_label_goes_into_name_metadata_folders_and_record() {
         .run(&["wheel", "label", PLAIN, "--local", "rocm62torch2.5"])
         .exits(0);
     assert_eq!(done.stdout, format!("{LABELLED}\n"));
-    assert_eq!(done.stderr, "", "the path is told once");
+    assert_eq!(done.stderr, "", "the path is printed once");
     assert_eq!(bytes(&project, PLAIN), before, "the input stays");
 
     let (before, after) = (members(&before), members(&bytes(&project, LABELLED)));
@@ -350,17 +350,17 @@ fn a_directory_is_the_wheels_in_it() {
         &["wheel", "retag", "empty", "--build", "2"],
         &["wheel", "embed", "empty", "--rocm", "dist"],
     ] {
-        let said = project.run(command).exits(1).stderr;
+        let stderr = project.run(command).exits(1).stderr;
         assert!(
-            said.starts_with("error[W080 wheel-not-there]: there are no wheels in `empty`"),
-            "{said}"
+            stderr.starts_with("error[W080 wheel-not-there]: there are no wheels in `empty`"),
+            "{stderr}"
         );
     }
 }
 
 /// The other wheels are still changed.
 #[test]
-fn a_wheel_with_an_error_does_not_keep_others_from_being_changed() {
+fn a_wheel_with_an_error_does_not_stop_the_others() {
     let project = project().file("broken-1.0-py3-none-any.whl", "no wheel");
     let words = [
         "wheel",
@@ -470,7 +470,7 @@ fn no_result_of_a_run_is_replaced_by_another_path() {
 }
 
 #[test]
-fn a_label_that_is_there_is_replaced_or_appended_to_only_on_request() {
+fn an_existing_label_is_replaced_or_extended_only_on_request() {
     let wheel = Wheel::named(LABELLED);
     let project = Project::new().bytes(LABELLED, &wheel.bytes());
     let label = |extra: &[&str]| {

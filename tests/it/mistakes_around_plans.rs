@@ -95,14 +95,14 @@ fn a_plan_of_another_version_is_not_guessed_at() {
         &["build", "--all", "--plan", "next.json", "--dry-run"],
     ] {
         let stderr = project.run(command).exits(1).stderr;
-        let output = "error[P018 bad-plan-file]: `next.json` is not a valid plan: it has version 2, \
+        let expected = "error[P018 bad-plan-file]: `next.json` is not a valid plan: it has version 2, \
             but this program reads version 1\n";
-        assert!(stderr.starts_with(output), "{stderr}");
+        assert!(stderr.starts_with(expected), "{stderr}");
     }
 }
 
 #[test]
-fn a_list_of_published_files_that_is_none_is_refused_and_odd_names_are_reported() {
+fn an_invalid_listing_is_refused_and_odd_names_are_reported() {
     let run = |text: &str, code: i32| {
         let project = sound().file("published.json", text);
         project
@@ -110,31 +110,31 @@ fn a_list_of_published_files_that_is_none_is_refused_and_odd_names_are_reported(
             .exits(code)
             .stderr
     };
-    let output = run("nope", 1);
+    let stderr = run("nope", 1);
     assert!(
-        output.starts_with(
+        stderr.starts_with(
             "error[G114 not-a-listing]: `published.json`: it is not a list of releases"
         ),
-        "{output}"
+        "{stderr}"
     );
-    let output = run("\"x\"", 1);
+    let stderr = run("\"x\"", 1);
     assert!(
-        output.starts_with(
+        stderr.starts_with(
             "error[G114 not-a-listing]: `published.json`: it is not a list of releases: pass \
              GitHub's"
         ),
-        "{output}"
+        "{stderr}"
     );
-    let output = run("[\"a.whl\", \"notes.txt\"]", 0);
+    let stderr = run("[\"a.whl\", \"notes.txt\"]", 0);
     assert!(
-        output
+        stderr
             .starts_with("warning[G300 unreadable-published-name]: published file `a.whl` is not"),
-        "{output}"
+        "{stderr}"
     );
 }
 
 #[test]
-fn a_manifest_that_cannot_be_read_is_reported_as_one() {
+fn an_invalid_published_manifest_is_an_error() {
     let project = sound().file(
         "rock-manifest.json",
         "{\"version\": 1, \"tag\": null, \"plan\": null, \"files\": [{}]}",
@@ -203,7 +203,7 @@ fn a_product_that_cannot_be_counted_is_refused() {
 }
 
 #[test]
-fn a_plan_that_cannot_be_read_is_reported_where_and_in_words_of_ours() {
+fn an_invalid_plan_is_reported_with_place_and_our_terms() {
     let text = "{\"version\":1,\n\"generator\":\"x\",\"matrices\":[],\n\"jobs\":[\n3]}";
     let stderr = sound()
         .file("p.json", text)

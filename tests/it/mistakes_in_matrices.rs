@@ -49,7 +49,7 @@ fn each_mistake_is_named_with_its_place_and_what_to_do() {
     }
 }
 
-/// 1 where an error is told, 0 where only notes and warnings are.
+/// 1 where an error is reported, 0 where only notes and warnings are.
 fn rock_matrix_exit(project: &Project, file: &str) -> i32 {
     let output = project
         .command(&["check", file, "--format", "json"])
@@ -63,7 +63,7 @@ fn rock_matrix_exit(project: &Project, file: &str) -> i32 {
 }
 
 #[test]
-fn every_first_line_says_what_is_wrong_in_the_users_words() {
+fn every_first_line_is_an_error_in_the_users_words() {
     for name in names() {
         let expected = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join(FOLDER)
@@ -149,30 +149,30 @@ fn long_keys_around_many_values_take_little_memory() {
             (0..4000).map(|n| format!("v{n},")).collect::<String>()
         )
     };
-    let said = |file: &str| {
-        let said = bounded(
+    let codes_of = |file: &str| {
+        let stderr = bounded(
             &Project::new().file("m.yaml", file),
             BOUNDS,
             &["check", "m.yaml"],
             1,
         )
         .stderr;
-        let codes = said
+        let codes = stderr
             .lines()
             .filter_map(|line| line.split_once(']')?.0.strip_prefix("error["));
         codes.map(str::to_owned).collect::<Vec<_>>()
     };
-    assert_eq!(said(&nested), ["M020 unknown-key"]);
+    assert_eq!(codes_of(&nested), ["M020 unknown-key"]);
     assert_eq!(
-        said(&faults)
+        codes_of(&faults)
             .iter()
             .filter(|code| *code == "M022 wrong-kind")
             .count(),
         1000
     );
-    assert_eq!(said(&explicit(MAX_KEY_BYTES)), ["M032 unknown-axis"]);
-    assert_eq!(said(&explicit(MAX_KEY_BYTES + 1)), ["M072 too-long"]);
-    assert_eq!(said(&explicit(1 << 20)), ["M072 too-long"]);
+    assert_eq!(codes_of(&explicit(MAX_KEY_BYTES)), ["M032 unknown-axis"]);
+    assert_eq!(codes_of(&explicit(MAX_KEY_BYTES + 1)), ["M072 too-long"]);
+    assert_eq!(codes_of(&explicit(1 << 20)), ["M072 too-long"]);
 }
 
 /// One text of 64 KiB with many aliases stands for gigabytes though it adds few values.
@@ -188,10 +188,10 @@ fn aliases_of_a_long_text_are_refused_before_they_take_memory() {
     for (aliases, is_over) in [(254, false), (255, true), (32_000, true)] {
         let project = Project::new().file("m.yaml", &file(aliases));
         let stderr = bounded(&project, BOUNDS, &["check", "m.yaml"], 1).stderr;
-        let output =
+        let expected =
             "error[M008 alias-budget]: anchors and aliases add more than 16 MiB to this file";
         assert_eq!(
-            stderr.contains(output),
+            stderr.contains(expected),
             is_over,
             "{aliases}: {}",
             &stderr[..stderr.len().min(500)]
@@ -499,7 +499,7 @@ proptest! {
 }
 
 #[test]
-fn errors_are_reported_first_and_counted_all_however_much_else_is_wrong() {
+fn errors_are_reported_first_and_all_counted() {
     let rows: String = (0..3000)
         .map(|n| {
             format!(
@@ -565,7 +565,7 @@ fn what_a_recipe_refuses_is_placed_in_the_matrix_file() {
 }
 
 #[test]
-fn what_stdout_does_not_take_is_reported() {
+fn a_failed_write_to_stdout_is_reported() {
     for command in [&["schema"][..], &["compat", "list", "torch"], &["explain"]] {
         let full = std::fs::OpenOptions::new()
             .write(true)

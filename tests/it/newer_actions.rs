@@ -74,7 +74,7 @@ fn refresh(project: &Project, server: &FakeServer, words: &[&str], exit: i32) ->
     );
     assert!(
         !outcome.stderr.contains("reader") && !outcome.stdout.contains("reader"),
-        "the token is told"
+        "the token is printed"
     );
     outcome
 }
@@ -321,7 +321,7 @@ fn a_newer_release_on_another_runtime_is_reported_and_not_taken() {
 }
 
 #[test]
-fn a_repository_or_a_tag_that_is_gone_is_reported_and_the_others_are_refreshed() {
+fn a_missing_action_does_not_stop_the_refresh_of_others() {
     let (project, server) = world(&[]);
     {
         let mut github = server.github();

@@ -346,7 +346,7 @@ fn nobodys_name_is_configured_for_the_commits() {
 }
 
 #[test]
-fn hipify_without_a_commit_is_distinguished_from_changes_by_a_person() {
+fn uncommitted_hipify_output_differs_from_changes_by_a_person() {
     let sources = patched();
     let words = ["--no-commit-hipify", "--no-patch"];
     let done = sources

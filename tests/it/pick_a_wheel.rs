@@ -41,7 +41,7 @@ fn pick(project: &Project, more: &[&str], code: i32) -> Outcome {
         .exits(code)
 }
 
-/// Whether a run tells of a code.
+/// Asserts that a run reports a code.
 #[track_caller]
 fn assert_reported(outcome: &Outcome, code: &str, expect: bool) {
     assert_eq!(
@@ -122,7 +122,7 @@ fn the_wheel_its_address_and_the_line_that_installs_it_are_printed() {
 }
 
 #[test]
-fn where_none_fits_the_nearest_is_reported_with_what_differs_and_the_exit_is_1() {
+fn without_a_fit_the_nearest_wheel_is_shown_and_the_exit_is_1() {
     let project = project(&[CP311]);
     let outcome = pick(&project, &MACHINE, 1);
     assert_eq!(outcome.stdout, "");
@@ -204,7 +204,7 @@ fn the_report_of_doctor_on_another_machine_does_as_well() {
 }
 
 #[test]
-fn doctor_says_which_python_and_which_torch_are_here() {
+fn doctor_reports_the_python_and_the_torch_of_this_machine() {
     let python = "#!/bin/sh\necho '{\"version\": \"3.12\", \"platform\": \"linux_x86_64\", \"torch\": \"2.9.1\", \"torch_hip\": \"6.4.4\"}'\n";
     let project = Project::new().file("bin/python3", python);
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
@@ -247,7 +247,7 @@ fn a_torch_for_the_cpu_is_warned_of() {
 }
 
 #[test]
-fn a_torch_is_given_as_it_says_of_itself() {
+fn a_torch_is_given_as_it_reports_its_version() {
     let project = project(&[CP312]);
     let given = |torch: &str, more: &[&str], code: i32| {
         pick(
@@ -282,25 +282,25 @@ fn a_torch_is_given_as_it_says_of_itself() {
 }
 
 #[test]
-fn missing_options_are_detected_and_a_backend_that_nobody_has_is_guessed() {
+fn only_given_facts_restrict_and_a_backend_has_a_suggestion() {
     let triton = "flash_attn-2.8.3+rocm64torch2.9triton-py3-none-any.whl";
     let project = project(&[CP312, CP311, triton]);
-    let output = pick(
+    let stdout = pick(
         &project,
         &["--only-given", "--torch", "2.9", "--gfx", "gfx942"],
         0,
     )
     .stdout;
     assert!(
-        output.ends_with("1 other wheel fits too: narrow the selection with `--python`, `--backend`, or list all with `--format json`\n"),
-        "{output}"
+        stdout.ends_with("1 other wheel fits too: narrow the selection with `--python`, `--backend`, or list all with `--format json`\n"),
+        "{stdout}"
     );
-    let output = pick(&project, &["--only-given", "--backend", "trton"], 1).stderr;
+    let stderr = pick(&project, &["--only-given", "--backend", "trton"], 1).stderr;
     assert!(
-        output.contains(
+        stderr.contains(
             "no wheel has this backend; the published ones are `default`, `triton`; did you mean `triton`?"
         ),
-        "{output}"
+        "{stderr}"
     );
 }
 
@@ -364,7 +364,7 @@ fn a_python_without_torch_is_warned_of() {
 }
 
 #[test]
-fn a_wheel_whose_label_says_nothing_is_no_answer() {
+fn a_wheel_with_a_meaningless_label_is_no_answer() {
     let weird = "flash_attn-2.9.0+weird-cp312-cp312-manylinux_2_28_x86_64.whl";
     let outcome = pick(&project(&[weird, CP312]), &MACHINE, 0);
     assert!(outcome.stdout.starts_with(CP312), "{}", outcome.stdout);
@@ -404,7 +404,7 @@ fn with_several_projects_one_must_be_named_and_a_misspelt_one_is_guessed() {
 }
 
 #[test]
-fn what_is_published_must_hold_wheels_and_names_that_cannot_be_read_are_reported() {
+fn missing_wheels_and_unreadable_published_names_are_reported() {
     let project = project(&[
         CP312,
         "flash_attn-2.8.3.rocm64torch2.9-cp312-cp312-linux_x86_64.whl",
@@ -471,9 +471,9 @@ fn torch_is_installed_with_the_device_wheels_of_the_gpu() {
         "--platform",
         "linux_x86_64",
     ];
-    let output_of =
+    let outcome_of =
         |gfx: &str, code: i32| pick(&project, &[&machine[..], &["--gfx", gfx]].concat(), code);
-    insta::assert_snapshot!(output_of("gfx942", 0).stdout, @r"
+    insta::assert_snapshot!(outcome_of("gfx942", 0).stdout, @r"
     torch-2.13.0+rocm10.0.0-cp312-cp312-linux_x86_64.whl
     https://github.com/o/r/releases/download/v1/torch-2.13.0%2Brocm10.0.0-cp312-cp312-linux_x86_64.whl
 
@@ -495,10 +495,10 @@ fn torch_is_installed_with_the_device_wheels_of_the_gpu() {
     let index = "--extra-index-url https://stable.repo.amd.com/rocm/whl-next/";
     let expected =
         format!("  pip install torch amd_torch_device_gfx1201 amd_torch_device_gfx12_0 {index}");
-    assert_eq!(line(&output_of("gfx1201", 0)), expected);
+    assert_eq!(line(&outcome_of("gfx1201", 0)), expected);
     let all = "  pip install torch amd_torch_device_gfx1201 amd_torch_device_gfx12_0 amd_torch_device_gfx942";
     assert_eq!(line(&pick(&project, &machine, 0)), format!("{all} {index}"));
-    let none = output_of("gfx1100", 1).stderr;
+    let none = outcome_of("gfx1100", 1).stderr;
     assert!(
         none.contains("GPU: the wheel is for gfx942, gfx1201, you have gfx1100"),
         "{none}"

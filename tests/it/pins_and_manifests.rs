@@ -220,7 +220,7 @@ fn a_related_commit_that_is_required_and_missing_fails_with_project_and_file() {
 
 /// Faults of the file stop a plan, unless they are rows that may be left out.
 #[test]
-fn a_bad_row_of_related_commits_stops_a_plan_and_a_lenient_one_continues() {
+fn a_bad_row_of_related_commits_stops_a_plan_unless_lenient() {
     let project = pinned();
     let text = project.read("torch/related_commits");
     let project = project.file("torch/related_commits", &format!("garbage first\n{text}"));
@@ -327,21 +327,21 @@ fn a_patch_set_is_found_by_ref_or_by_name_under_the_root_only() {
 #[test]
 fn a_preset_names_refs_projects_and_what_the_build_needs() {
     let project = Project::new();
-    let output = project
+    let document = project
         .run(&["source", "plan", "--preset", "rocm-2.7", "--format", "json"])
         .exits(0)
         .json();
     assert_eq!(
-        output["env"],
+        document["env"],
         serde_json::json!({"USE_FLASH_ATTENTION": "0", "USE_MEM_EFF_ATTENTION": "0"})
     );
-    assert_eq!(output["projects"][0]["ref"]["value"], "release/2.7");
+    assert_eq!(document["projects"][0]["ref"]["value"], "release/2.7");
     assert_eq!(
-        output["projects"][0]["origin"]["value"],
+        document["projects"][0]["origin"]["value"],
         "https://github.com/ROCm/pytorch.git"
     );
-    assert_eq!(output["projects"][0]["patchset"]["value"], "rocm_2.7");
-    assert_eq!(output["projects"].as_array().unwrap().len(), 4);
+    assert_eq!(document["projects"][0]["patchset"]["value"], "rocm_2.7");
+    assert_eq!(document["projects"].as_array().unwrap().len(), 4);
     let refs: Vec<String> = plan(&project, &["--preset", "default-2025"])
         .iter()
         .map(|one| {
@@ -353,22 +353,22 @@ fn a_preset_names_refs_projects_and_what_the_build_needs() {
         })
         .collect();
     assert_eq!(refs, ["torch v2.7.0", "audio v2.7.0", "vision v0.22.0"]);
-    let output = fault(&project, &["--preset", "rocm-2.31"]).stderr;
+    let stderr = fault(&project, &["--preset", "rocm-2.31"]).stderr;
     assert!(
-        output.starts_with("error[C106 unknown-source-preset]: there is no preset `rocm-2.31`; did you mean `rocm-2.1"),
-        "{output}"
+        stderr.starts_with("error[C106 unknown-source-preset]: there is no preset `rocm-2.31`; did you mean `rocm-2.1"),
+        "{stderr}"
     );
-    let output = fault(&project, &["--preset", "rocm-2.7", "--platform", "windows"]).stderr;
+    let stderr = fault(&project, &["--preset", "rocm-2.7", "--platform", "windows"]).stderr;
     assert!(
-        output.contains("preset `rocm-2.7` is not built on windows"),
-        "{output}"
+        stderr.contains("preset `rocm-2.7` is not built on windows"),
+        "{stderr}"
     );
-    let output = fault(&project, &["vison"]).stderr;
+    let stderr = fault(&project, &["vison"]).stderr;
     assert!(
-        output.starts_with(
+        stderr.starts_with(
             "error[C105 unknown-project]: there is no project `vison`; did you mean `vision`?\n"
         ),
-        "{output}"
+        "{stderr}"
     );
     project
         .run(&["source", "plan", "torch", "audio", "--ref", "main"])
@@ -443,26 +443,26 @@ fn the_pins_of_a_checkout_are_shown_with_their_lines() {
 
 /// In doubt the command fails, unless nothing needs the commit or the default is asked for.
 #[test]
-fn a_pin_that_cannot_be_determined_fails_unless_it_is_not_needed() {
+fn an_unknown_pin_is_an_error_only_if_it_is_needed() {
     let merged = |project: Project| {
         let text = project.read(CMAKE);
         project.file(CMAKE, &format!("<<<<<<< HEAD\n{text}"))
     };
     let project = merged(with_aotriton());
     let pins = ["source", "pins", "torch"];
-    let output = project.run(&pins).exits(1).stderr;
-    insta::assert_snapshot!(output, @r"
+    let stderr = project.run(&pins).exits(1).stderr;
+    insta::assert_snapshot!(stderr, @r"
     error[C111 unknown-pin]: cannot determine the commit of aotriton: the file has conflict markers
     --> torch/cmake/External/aotriton.cmake:1
     help: set PYTORCH_AOTRITON_COMMIT, or use the default commit with `--default`
     ");
-    let output = project
+    let stdout = project
         .run(&[&pins[..], &["--default"]].concat())
         .exits(0)
         .stdout;
     assert!(
-        output.contains("1f9a37cdfbfce218fa0c07f5c0de40403019e168"),
-        "{output}"
+        stdout.contains("1f9a37cdfbfce218fa0c07f5c0de40403019e168"),
+        "{stdout}"
     );
     let installed = merged(with_aotriton()).env("AOTRITON_INSTALLED_PREFIX", "/opt/aotriton");
     assert!(
@@ -533,13 +533,13 @@ fn git(project: &Project, folder: &str, words: &[&str]) -> String {
     command
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("GIT_CONFIG_SYSTEM", "/dev/null");
-    let outcome = command.output().unwrap();
+    let output = command.output().unwrap();
     assert!(
-        outcome.status.success(),
+        output.status.success(),
         "{words:?}: {}",
-        String::from_utf8_lossy(&outcome.stderr)
+        String::from_utf8_lossy(&output.stderr)
     );
-    String::from_utf8(outcome.stdout).unwrap().trim().to_owned()
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
 /// A commit of what lies in a folder of the project.
@@ -569,7 +569,7 @@ fn repository(project: &Project, folder: &str, origin: &str) -> String {
     commit(project, folder)
 }
 
-/// A copy that is here is taken before a build, and one at another commit is told.
+/// A copy that is here is taken before a build, and one at another commit is reported.
 #[test]
 fn a_copy_of_aotriton_is_found_and_judged_by_the_pin() {
     let library = "aotriton/build/install_dir/lib/libaotriton_v2.so";
@@ -871,11 +871,11 @@ fn a_manifest_is_checked_out_at_its_commits() {
         .run(&[&checkout[..], &["--expected-pytorch-git-ref", "main"]].concat())
         .exits(0)
         .stdout;
-    let lines: Vec<&str> = stdout
+    let projects: Vec<&str> = stdout
         .lines()
         .map(|line| line.split(' ').nth(2).unwrap())
         .collect();
-    assert_eq!(lines, ["torch", "triton"], "{stdout}");
+    assert_eq!(projects, ["torch", "triton"], "{stdout}");
     assert_eq!(commits(&project, "two"), commits(&project, "one"));
     let some = [
         "source",

@@ -151,9 +151,9 @@ const PLACED: [&str; 7] = [
 
 /// Each file in its place, and nothing of the version before.
 #[test]
-fn a_tree_takes_the_place_of_the_one_before_and_says_what_it_placed() {
+fn a_placed_tree_replaces_the_one_before_and_lists_its_files() {
     let place = Place::new();
-    let output = place.place();
+    let stdout = place.place();
     assert_eq!(place.state(), PLACED);
     let expected = "\
 pyaotriton.cpython-312-x86_64-linux-gnu.so
@@ -163,7 +163,7 @@ torch/lib/libaotriton_v2.so.0.12.0: removed
 torch/lib/libaotriton_v2.so.0.13.0
 torch/lib/pyaotriton.cpython-312-x86_64-linux-gnu.so
 ";
-    assert!(output.starts_with(expected), "{output}");
+    assert!(stdout.starts_with(expected), "{stdout}");
     place.place();
     assert_eq!(place.state(), PLACED, "a second run ends with the same");
 }
@@ -179,12 +179,12 @@ fn an_environment_without_torch_and_a_tree_with_two_libraries_are_refused() {
         "old",
     )
     .unwrap();
-    let output = place.fails();
+    let stderr = place.fails();
     assert!(
-        output.contains(
+        stderr.contains(
             "install_dir/lib/libaotriton_v2.so.*: one is expected, there are install_dir/lib/libaotriton_v2.so.0.12.0, "
         ),
-        "{output}"
+        "{stderr}"
     );
     std::fs::remove_file(place.project.path(&lib).join("libaotriton_v2.so.0.12.0")).unwrap();
     std::fs::remove_file(
@@ -279,13 +279,13 @@ fn a_dry_run_shows_what_would_be_placed_where() {
         ])
         .exits(0)
         .stdout;
-    let output = &stdout[stdout.find(" place\n").unwrap()..];
+    let step = &stdout[stdout.find(" place\n").unwrap()..];
     for word in [
         "site torch/__init__.py",
         "'install_dir/lib/pyaotriton*.so' some",
         "install_dir/lib/aotriton.images",
     ] {
-        assert!(output.contains(word), "{word}: {output}");
+        assert!(step.contains(word), "{word}: {step}");
     }
     assert_eq!(place.state(), before);
 }

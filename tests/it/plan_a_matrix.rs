@@ -169,7 +169,7 @@ fn an_include_changes_cells_or_adds_one_from_outside_the_product() {
 }
 
 #[test]
-fn a_disabled_file_yields_no_jobs_and_an_output_that_says_so() {
+fn a_disabled_file_yields_no_jobs_and_an_output_for_that() {
     let project = Project::new().file("m.yaml", &format!("{SEED}enabled: false\n"));
     let plan = project
         .run(&["plan", "m.yaml", "--format", "json"])
@@ -492,7 +492,7 @@ fn jobs_with_one_wheel_name_fail_with_both_named() {
 }
 
 #[test]
-fn two_readings_of_compact_digits_are_dotted_by_auto_and_refused_on_request() {
+fn auto_dots_ambiguous_labels_and_compact_refuses_them() {
     let axes = "unknown: lenient\ntorch-from: host\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.14.0\"]\n  rocm: [\"7.14\", \"7.1.4\"]\nrocm-precision: patch\n";
     let plan = plan(&matrix(axes));
     assert_eq!(
@@ -831,13 +831,13 @@ fn a_matrix_may_be_kept_smaller_than_github_asks() {
 }
 
 #[test]
-fn legs_that_would_lose_what_a_workflow_may_read_are_reported_before() {
-    let output_of = |jobs: usize| {
+fn legs_near_the_output_limit_are_reported() {
+    let outcome_of = |jobs: usize| {
         many(jobs)
             .run(&["plan", "m.yaml", "--recipes", "r", "--github-output"])
             .exits(0)
     };
-    let (none, half, slim) = (output_of(500), output_of(1000), output_of(2000));
+    let (none, half, slim) = (outcome_of(500), outcome_of(1000), outcome_of(2000));
     let whole = |stdout: &str| stdout.contains("slim=false\n") && stdout.contains("\"wheel\":");
     assert!(
         !none.stderr.contains("P022") && whole(&none.stdout),
@@ -880,7 +880,7 @@ fn legs_that_would_lose_what_a_workflow_may_read_are_reported_before() {
 }
 
 #[test]
-fn five_thousand_jobs_still_make_valid_outputs_and_too_many_say_why_not() {
+fn five_thousand_jobs_make_valid_outputs_and_more_are_refused() {
     let recipe = "recipe: 1\nname: many\nsteps:\n  - {stage: build, argv: [\"true\"]}\ncollect: {wheels: \"dist/*.whl\"}\n";
     let text = |versions: usize| {
         let versions: Vec<String> = (0..versions).map(|n| format!("\"1.{n}\"")).collect();
@@ -1047,7 +1047,7 @@ fn an_unknown_rocm_is_unknown_and_not_illegal() {
 }
 
 #[test]
-fn a_version_that_only_a_branch_says_of_itself_is_no_release() {
+fn a_version_that_only_a_branch_has_is_no_release() {
     let axes = "axes:\n  flash-attn: [\"2.8.4\"]\n  python: [\"3.12\"]\n  torch: [\"2.14.0\"]\n  rocm: [\"7.2\"]\n";
     let stderr = Project::new()
         .file("m.yaml", &matrix(axes))
@@ -1243,7 +1243,7 @@ fn an_include_brings_back_the_cell_that_an_exclude_takes_away() {
 }
 
 #[test]
-fn an_include_says_why_its_cell_is_not_added() {
+fn an_include_has_a_reason_why_its_cell_is_not_added() {
     let axes = "axes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.1\", \"6.2\"]\n";
     let stderr_of = |include: &str, more: &str| {
         let text = matrix(&format!("{axes}{more}include:\n  - {include}\n"));

@@ -112,7 +112,7 @@ fn a_job_expects_the_wheels_whose_condition_holds() {
 }
 
 #[test]
-fn a_condition_that_names_nothing_known_is_reported_with_what_there_is() {
+fn an_unknown_name_in_a_condition_is_reported_with_alternatives() {
     let recipe = RECIPE.replace("vars.apex ==", "vars.apx ==");
     let project = project(ONE).file("recipes/torch-build.yaml", &recipe);
     let stderr = project
@@ -225,7 +225,7 @@ fn jobs_are_left_out_once_all_their_wheels_are_published() {
     assert_eq!(
         left(&BUILT[..7]),
         (2, 0),
-        "which of the two jobs lacks its wheel cannot be told"
+        "which of the two jobs lacks its wheel cannot be determined"
     );
 }
 
@@ -351,9 +351,9 @@ fn a_release_type_gives_the_axes_that_are_not_listed() {
     );
 }
 
-/// What is wrong with a value of the command line is told of its argument.
+/// The location of the error is the argument, not the matrix file.
 #[test]
-fn a_bad_value_of_the_command_line_is_reported_the_argument() {
+fn a_bad_value_of_the_command_line_is_reported_at_its_argument() {
     let lines = "release-type: nightly\naxes: {python: [\"3.12\"]}\ngfx: [gfx942]\ntest: {families: auto}\n";
     let stderr_of = |argument: &str, value: &str| {
         let arguments = ["--recipes", "recipes", "plan", "m.yaml", argument, value];
@@ -381,17 +381,17 @@ fn a_bad_value_of_the_command_line_is_reported_the_argument() {
         ),
         ("--gfx", "gfx94", "error[M037 bad-gfx]", "--gfx"),
     ] {
-        let output = stderr_of(argument, value);
+        let stderr = stderr_of(argument, value);
         assert!(
-            output.contains(text) && output.contains(&format!("\n--> argument `{place}`\n")),
-            "{output}"
+            stderr.contains(text) && stderr.contains(&format!("\n--> argument `{place}`\n")),
+            "{stderr}"
         );
-        assert!(!output.contains("m.yaml"), "{output}");
+        assert!(!stderr.contains("m.yaml"), "{stderr}");
     }
-    let output = stderr_of("--axis", "foo=1");
+    let stderr = stderr_of("--axis", "foo=1");
     assert!(
-        output.contains(", torch, ") && !output.contains("max-jobs"),
-        "axes, and not every variable: {output}"
+        stderr.contains(", torch, ") && !stderr.contains("max-jobs"),
+        "axes, and not every variable: {stderr}"
     );
 }
 
@@ -680,13 +680,13 @@ fn an_index_is_a_layout_below_a_base_or_an_address() {
     );
     let multi =
         format!("gfx: [gfx94X-dcgpu, gfx1151]\nindexes: {{rocm: whl-multi-arch, {base}}}\n");
-    let output = shown(&multi, 0);
+    let command = shown(&multi, 0);
     let expected = "install https://rocm.example.org/whl-multi-arch/ device-gfx942,device-gfx1151 'gfx94X-dcgpu;gfx1151'";
-    assert!(output.contains(expected), "{output}");
-    let output = shown(&multi.replace("whl-multi-arch", "v2"), 1);
+    assert!(command.contains(expected), "{command}");
+    let stderr = shown(&multi.replace("whl-multi-arch", "v2"), 1);
     assert!(
-        output.contains("is the index of one family, but the job"),
-        "{output}"
+        stderr.contains("is the index of one family, but the job"),
+        "{stderr}"
     );
     let public = "gfx: [gfx110X-dgpu]\nindexes: {rocm: v2}\n";
     assert!(
@@ -698,10 +698,10 @@ fn an_index_is_a_layout_below_a_base_or_an_address() {
     let stable = "install https://stable.repo.amd.com/rocm/whl-next/ device-gfx942 gfx942";
     assert!(shown(next, 0).contains(stable), "{}", shown(next, 0));
     let of_stream = format!("release-type: prerelease\n{next}");
-    let output = shown(&of_stream, 0);
+    let command = shown(&of_stream, 0);
     assert!(
-        output.contains("install https://rc.repo.amd.com/rocm/whl-next/ device-gfx942"),
-        "{output}"
+        command.contains("install https://rc.repo.amd.com/rocm/whl-next/ device-gfx942"),
+        "{command}"
     );
     let both =
         "indexes: {rocm: \"https://a.example.org\", find-links: \"https://b.example.org\"}\n";

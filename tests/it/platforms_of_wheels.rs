@@ -77,8 +77,8 @@ fn wheels_for_android_stay_as_they_are() {
     let done = project
         .run(&["wheel", "repair", &name, "-w", "out", "--no-host-libs"])
         .exits(0);
-    let output = "is for Android, which is not audited: its tags and dependencies are kept";
-    assert!(done.stderr.contains(output), "{}", done.stderr);
+    let expected = "is for Android, which is not audited: its tags and dependencies are kept";
+    assert!(done.stderr.contains(expected), "{}", done.stderr);
     let read = |path: &str| std::fs::read(project.path(path)).unwrap();
     assert!(
         read(&name) == read(&format!("out/{name}")),
@@ -117,7 +117,7 @@ fn a_linux_platform_for_android_is_refused() {
 /// Wheels of systems that are not audited are errors for auditwheel's readers, and no pure wheels
 /// for ours.
 #[test]
-fn documents_say_that_a_system_is_not_judged() {
+fn documents_state_that_a_system_is_not_audited() {
     let name = "demo-1.0-cp313-cp313-android_21_x86_64.whl";
     let error = "libraries for Android are not audited";
     let expect = json!({"version": 1, "wheel": name, "error": error});
@@ -386,7 +386,7 @@ fn an_unknown_processor_is_an_error_for_auditwheels_readers() {
     assert_eq!(serde_json::from_str::<Value>(&shown).unwrap(), expect);
 }
 
-/// `fpectl` was an option of Python 3, too, and is told as what it is.
+/// `fpectl` was an option of Python 3, too, and is reported as what it is.
 #[test]
 fn the_floating_point_handler_is_no_python_2() {
     let module = of_glibc().undefined("PyFPE_jbuf");
@@ -415,10 +415,10 @@ fn repeated_rows_of_record_become_one() {
         .file("demo/kernel.kpack", "data")
         .edit("RECORD", twice);
     let project = Project::new().bytes(name, &wheel.bytes());
-    let output = project.stderr_of(&["wheel", "verify", name]);
+    let stderr = project.stderr_of(&["wheel", "verify", name]);
     assert!(
-        output.contains("RECORD lists `demo_device_gfx942/__init__.py` twice"),
-        "{output}"
+        stderr.contains("RECORD lists `demo_device_gfx942/__init__.py` twice"),
+        "{stderr}"
     );
     let out = project
         .run(&["wheel", "repair", name, "-w", "out"])

@@ -621,12 +621,8 @@ fn a_ruleset_that_restricts_the_tag_fails_the_preflight() {
         (&[], &[], 0),
     ] {
         rule(on(include, exclude));
-        let output = outcome(exit);
-        assert_eq!(
-            output == free,
-            exit == 0,
-            "{include:?} {exclude:?}: {output}"
-        );
+        let check = outcome(exit);
+        assert_eq!(check == free, exit == 0, "{include:?} {exclude:?}: {check}");
     }
     for (bypass, enforcement, exit) in [
         ("always", "active", 0),
@@ -675,9 +671,9 @@ fn rulesets_that_cannot_be_judged_leave_the_check_unknown() {
         .github()
         .faults
         .add("list-rulesets#1=no-right".parse().unwrap());
-    let output = check_of(&writer(), &server, "tag-creation", &new, 0);
+    let check = check_of(&writer(), &server, "tag-creation", &new, 0);
     assert_eq!(
-        output,
+        check,
         "unknown: the rulesets for tags cannot be read; push the tag before the build to be sure"
     );
 }
@@ -723,8 +719,8 @@ fn more_files_than_an_hour_takes_need_slow() {
     let server = ready();
     let words = ["--tag", "v1", "--plan", "plan.json"];
     let most = plan_of(448);
-    let output = check_of(&most, &server, "files-per-hour", &words, 0);
-    assert_eq!(output, "passed: 450 files can be uploaded within an hour");
+    let check = check_of(&most, &server, "files-per-hour", &words, 0);
+    assert_eq!(check, "passed: 450 files can be uploaded within an hour");
     let more = plan_of(449);
     let refused = preflight(&more, &server, &words, 1).stderr;
     insta::assert_snapshot!(refused, @r"
@@ -750,8 +746,8 @@ fn more_files_than_an_hour_takes_need_slow() {
         &["a-1.0+rocm62-cp311-cp311-linux_x86_64.whl"],
         true,
     );
-    let output = check_of(&more, &server, "files-per-hour", &words, 0);
-    assert_eq!(output, "passed: 450 files can be uploaded within an hour");
+    let check = check_of(&more, &server, "files-per-hour", &words, 0);
+    assert_eq!(check, "passed: 450 files can be uploaded within an hour");
 }
 
 /// Others filled it, and the sums and the manifest go to the first release of a tag.
@@ -896,7 +892,7 @@ fn a_name_of_the_plan_has_at_most_238_bytes() {
             &format!("b-1.0+rocm62.{}-", "b".repeat(bytes - name.len())),
         );
         project = project.file("long.json", &long);
-        let output = project.run(&[
+        let run = project.run(&[
             "release",
             "preflight",
             "--state",
@@ -906,11 +902,11 @@ fn a_name_of_the_plan_has_at_most_238_bytes() {
             "--plan",
             "long.json",
         ]);
-        let output = output.exits(exit).stderr;
+        let stderr = run.exits(exit).stderr;
         assert_eq!(
-            output.contains("its name has 239 bytes; at most 238 are possible"),
+            stderr.contains("its name has 239 bytes; at most 238 are possible"),
             exit == 1,
-            "{output}"
+            "{stderr}"
         );
     }
 }

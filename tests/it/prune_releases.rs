@@ -86,13 +86,13 @@ fn prune(server: &FakeServer, more: &[&str], exit: i32) -> Outcome {
     let outcome = project.run(&[&words[..], more].concat()).exits(exit);
     assert!(
         !outcome.stdout.contains("writer") && !outcome.stderr.contains("writer"),
-        "the token is told"
+        "the token is printed"
     );
     outcome
 }
 
 #[test]
-fn what_would_go_is_reported_with_why_and_nothing_is_deleted() {
+fn a_prune_without_apply_lists_deletions_with_reasons() {
     let server = nightlies();
     let stdout = prune(
         &server,
@@ -254,7 +254,7 @@ fn a_prune_that_was_killed_continues_when_it_is_run_again() {
 }
 
 #[test]
-fn a_fault_half_way_says_what_went_and_exits_with_3() {
+fn an_error_half_way_reports_the_deleted_and_exits_with_3() {
     let server = nightlies();
     server
         .github()
@@ -380,11 +380,14 @@ fn a_dry_run_is_what_it_is_anyway_and_no_tag_is_requested() {
         bare.contains("--tag-glob") && !bare.contains("--tag <TAG>"),
         "{bare}"
     );
-    let untold = Project::new()
+    let without_tag = Project::new()
         .run(&["publish", "--repo", "me/wheels", "--dist", "dist"])
         .exits(2)
         .stderr;
-    assert!(untold.contains("`--repo` needs `--tag`"), "{untold}");
+    assert!(
+        without_tag.contains("`--repo` needs `--tag`"),
+        "{without_tag}"
+    );
 }
 
 /// With a saved list nothing is asked, and no repository need be named: there is no server at the
@@ -413,15 +416,15 @@ fn a_saved_list_is_pruned_without_asking_anybody() {
         "--keep",
         "1",
     ];
-    let output = project
+    let stdout = project
         .run(&[&words[..], &["--dry-run", "--state", "state.json"]].concat())
         .exits(0)
         .stdout;
-    let output = output
+    let decisions = stdout
         .lines()
         .map(|line| line.split(", ").next().unwrap().to_owned() + "\n")
         .collect::<String>();
-    insta::assert_snapshot!(output, @r#"
+    insta::assert_snapshot!(decisions, @r#"
     would delete nightly-1: 0 files
     would delete nightly-2: 0 files
     keep nightly-4: the newest

@@ -99,7 +99,7 @@ fn publish(project: &Project, url: &str, more: &[&str], exit: i32) -> String {
     let outcome = project.run(&words).exits(exit);
     assert!(
         !contains_token(&outcome.stdout) && !contains_token(&outcome.stderr),
-        "the token is told: {}",
+        "the token is printed: {}",
         outcome.stderr
     );
     outcome.stderr
@@ -107,16 +107,16 @@ fn publish(project: &Project, url: &str, more: &[&str], exit: i32) -> String {
 
 /// It fails with this code and says what to do.
 fn fails(project: &Project, url: &str, more: &[&str], exit: i32, code: &str) -> String {
-    let output = publish(project, url, more, exit);
+    let stderr = publish(project, url, more, exit);
     assert!(
-        output.contains(&format!("error[{code} ")),
-        "{code}: {output}"
+        stderr.contains(&format!("error[{code} ")),
+        "{code}: {stderr}"
     );
     assert!(
-        output.contains("help: "),
-        "{code} does not say what to do: {output}"
+        stderr.contains("help: "),
+        "{code} does not say what to do: {stderr}"
     );
-    output
+    stderr
 }
 
 fn request_count(server: &FakeServer, operation: ApiOperation) -> usize {
@@ -143,7 +143,7 @@ fn a_form_of_the_token_is_found_wherever_it_is() {
 }
 
 #[test]
-fn a_token_that_is_wrong_missing_or_without_the_right_is_distinguished_and_not_tried_again() {
+fn wrong_missing_and_powerless_tokens_are_not_tried_again() {
     let server = server(&[]);
     server.github().tokens.remove(TOKEN);
     fails(&project(), &server.url(), &[], 3, "G103");
@@ -160,8 +160,8 @@ fn a_token_that_is_wrong_missing_or_without_the_right_is_distinguished_and_not_t
                 kind,
             },
         );
-        let output = fails(&project(), &server.url(), &[], 3, "G104");
-        assert!(output.contains("contents: write"), "{output}");
+        let stderr = fails(&project(), &server.url(), &[], 3, "G104");
+        assert!(stderr.contains("contents: write"), "{stderr}");
         assert_eq!(
             request_count(&server, ApiOperation::CreateRelease),
             before + 1,
@@ -171,16 +171,16 @@ fn a_token_that_is_wrong_missing_or_without_the_right_is_distinguished_and_not_t
 }
 
 #[test]
-fn a_variable_with_what_is_no_token_is_reported_by_its_name_also_where_none_is_needed() {
+fn a_variable_without_a_valid_token_is_reported_by_name() {
     let server = server(&[]);
     for more in [&[][..], &["--dry-run"]] {
         let odd = project()
             .env("GITHUB_TOKEN", "wri ter")
             .env("GH_TOKEN", TOKEN);
-        let output = fails(&odd, &server.url(), more, 3, "G103");
+        let stderr = fails(&odd, &server.url(), more, 3, "G103");
         assert!(
-            output.contains("`GITHUB_TOKEN` holds no token") && !output.contains("wri ter"),
-            "{output}"
+            stderr.contains("`GITHUB_TOKEN` holds no token") && !stderr.contains("wri ter"),
+            "{stderr}"
         );
     }
     assert_eq!(request_count(&server, ApiOperation::ListReleases), 0);
@@ -193,7 +193,7 @@ fn a_variable_with_what_is_no_token_is_reported_by_its_name_also_where_none_is_n
 }
 
 #[test]
-fn a_repository_that_is_not_there_and_one_that_the_token_does_not_see_are_reported() {
+fn missing_and_invisible_repositories_are_reported() {
     let server = server(&[]);
     fails(&project(), &server.url(), &["--repo", "me/none"], 3, "G105");
     server.github().repository_mut("me/wheels").is_private = true;
@@ -208,7 +208,7 @@ fn a_repository_that_is_not_there_and_one_that_the_token_does_not_see_are_report
 }
 
 #[test]
-fn a_tag_that_was_moved_and_an_immutable_release_are_reported_before_anything_is_written() {
+fn moved_tags_and_immutable_releases_are_refused_before_writes() {
     let server = server(&[]);
     fails(
         &project(),
@@ -251,13 +251,13 @@ fn a_file_of_two_gibibytes_is_refused_without_reading_it() {
         let file = std::fs::File::create(project.path(&format!("dist/{name}"))).unwrap();
         file.set_len(size).unwrap();
     }
-    let output = fails(&project, &server.url(), &[], 1, "G112");
+    let stderr = fails(&project, &server.url(), &[], 1, "G112");
     assert_eq!(
-        output
+        stderr
             .matches("GitHub accepts fewer than 2147483648")
             .count(),
         2,
-        "{output}"
+        "{stderr}"
     );
     assert_eq!(server.github().ledger.requests.len(), 0);
 }
@@ -280,8 +280,8 @@ fn a_name_that_github_would_change_is_an_error_and_nothing_is_sent() {
             b"x".to_vec()
         };
         let project = project().bytes(&format!("dist/{name}"), &bytes);
-        let output = fails(&project, &server.url(), &[], 1, code);
-        assert!(output.contains(name), "{output}");
+        let stderr = fails(&project, &server.url(), &[], 1, code);
+        assert!(stderr.contains(name), "{stderr}");
     }
     assert_eq!(server.github().ledger.requests.len(), 0);
 }
@@ -291,8 +291,8 @@ fn two_files_of_one_name_and_other_bytes_are_refused() {
     let server = server(&[]);
     let other = Wheel::named(WHEEL).file("flash_attn/b.py", b"").bytes();
     let project = project().bytes(&format!("dist2/{WHEEL}"), &other);
-    let output = fails(&project, &server.url(), &["dist2"], 1, "G014");
-    assert_eq!(output.matches("sha256:").count(), 2, "{output}");
+    let stderr = fails(&project, &server.url(), &["dist2"], 1, "G014");
+    assert_eq!(stderr.matches("sha256:").count(), 2, "{stderr}");
     assert_eq!(server.github().ledger.requests.len(), 0);
 }
 
@@ -490,7 +490,7 @@ pub fn empty_api(head: &str) -> String {
 }
 
 #[test]
-fn a_server_that_tells_the_token_back_is_not_quoted_with_it() {
+fn a_server_that_echoes_the_token_is_quoted_without_it() {
     for status in [
         "400 Bad Request",
         "403 Forbidden",
@@ -529,10 +529,10 @@ fn a_server_that_tells_the_token_back_is_not_quoted_with_it() {
 fn a_certificate_that_nobody_trusts_is_refused_and_that_of_the_own_authority_is_taken() {
     let api = Stub::start_secure(empty_api);
     let url = format!("https://localhost:{}", api.address.port());
-    let output = fails(&project(), &url, &[], 3, "G107");
+    let stderr = fails(&project(), &url, &[], 3, "G107");
     assert!(
-        output.contains("certificate") && output.contains("SSL_CERT_FILE"),
-        "{output}"
+        stderr.contains("certificate") && stderr.contains("SSL_CERT_FILE"),
+        "{stderr}"
     );
     assert_eq!(api.heard(), "", "nothing was asked");
     let trusting = project().env("SSL_CERT_FILE", format!("{TLS}/ca.pem"));
@@ -626,7 +626,7 @@ fn a_proxy_that_refuses_is_named_at_once_and_without_its_password() {
         ),
     ] {
         let project = project().env("HTTPS_PROXY", &proxy);
-        let output = fails(
+        let stderr = fails(
             &project,
             "https://github.example.com/api/v3",
             &[],
@@ -634,14 +634,14 @@ fn a_proxy_that_refuses_is_named_at_once_and_without_its_password() {
             "G107",
         );
         assert!(
-            output.contains(word) && !output.contains("passw0rd"),
-            "{proxy}: {output}"
+            stderr.contains(word) && !stderr.contains("passw0rd"),
+            "{proxy}: {stderr}"
         );
         let address = proxy.rsplit('@').next().unwrap();
         assert!(
-            output.contains(&format!("proxy {address}"))
-                || output.contains(&format!("proxy `{address}`")),
-            "{output}"
+            stderr.contains(&format!("proxy {address}"))
+                || stderr.contains(&format!("proxy `{address}`")),
+            "{stderr}"
         );
     }
 }
@@ -672,12 +672,12 @@ fn a_proxy_that_cannot_be_used_is_an_error() {
         "http://h:99999",
         "http://somebody:passw0rd@",
     ] {
-        let output = fault("HTTPS_PROXY", proxy);
+        let stderr = fault("HTTPS_PROXY", proxy);
         assert!(
-            output.contains("the value of `https_proxy` is not the address of a proxy"),
-            "{proxy}: {output}"
+            stderr.contains("the value of `https_proxy` is not the address of a proxy"),
+            "{proxy}: {stderr}"
         );
-        assert!(!output.contains("passw0rd"), "{output}");
+        assert!(!stderr.contains("passw0rd"), "{stderr}");
     }
     // A host without a proxy needs none that works.
     let project = project()

@@ -59,7 +59,7 @@ fn change(play: &Play, name: &str, with: impl Fn(&mut StoredAsset)) {
 }
 
 #[test]
-fn a_draft_is_found_on_the_last_page_and_never_requested_by_its_tag() {
+fn a_draft_is_found_on_the_last_page_and_not_by_its_tag() {
     let play = play(GithubSettings::default(), &[]);
     crowd(&play, 250);
     put(&play, draft(5));
@@ -159,7 +159,7 @@ fn of_several_releases_of_a_tag_the_public_one_is_used_then_the_one_with_files_t
         assert_eq!(
             releases.iter().map(|(id, _)| *id).min(),
             Some(3),
-            "all are told, the used one first"
+            "all are reported, the used one first"
         );
         assert_eq!((releases[0].0, play.github().ledger.writes()), (used, 0));
         let allowed = PublishPolicy {
@@ -174,7 +174,7 @@ fn of_several_releases_of_a_tag_the_public_one_is_used_then_the_one_with_files_t
 }
 
 #[test]
-fn bytes_that_github_tells_no_digest_of_are_fetched_and_hashed_on_request() {
+fn assets_without_a_digest_are_fetched_and_hashed_on_request() {
     let play = play(
         GithubSettings {
             digests: DigestMode::Null,

@@ -332,14 +332,14 @@ fn a_release_can_be_left_a_draft() {
     assert!(!release(&server).draft);
     let too_late = publish(&project, &server, &["--draft"], 0).stdout;
     assert!(!release(&server).draft);
-    let output: String = [again, changed, public, too_late]
+    let stdout: String = [again, changed, public, too_late]
         .concat()
         .replace(&server.url(), "SERVER");
-    let output = output
+    let stdout = stdout
         .lines()
         .map(|line| line.replace(&shown_tag(line), "untagged") + "\n")
         .collect::<String>();
-    insta::assert_snapshot!(output, @r#"
+    insta::assert_snapshot!(stdout, @r#"
     SERVER/me/wheels/releases/tag/untagged is up to date, nothing written: 3 files
     SERVER/me/wheels/releases/tag/untagged is a draft, which only its owners see: 3 files
     SERVER/me/wheels/releases/tag/v1 is published: 3 files

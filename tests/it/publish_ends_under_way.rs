@@ -68,7 +68,7 @@ fn stopped(rule: &str, reached: ReachedState, format: &str) -> String {
 
 #[test]
 fn steps_under_way_at_a_signal_are_reported_as_unknown() {
-    let wheel = |output: &Value| output["assets"][0]["state"].clone();
+    let wheel = |summary: &Value| summary["assets"][0]["state"].clone();
     std::thread::scope(|scope| {
         for (rule, reached, human, states) in [
             (
@@ -92,20 +92,20 @@ fn steps_under_way_at_a_signal_are_reported_as_unknown() {
         ] {
             let state = format!("{WHEEL}  {}\n", states[2].as_str().unwrap());
             scope.spawn(move || {
-                let output = stopped(rule, reached, "human");
+                let stdout = stopped(rule, reached, "human");
                 assert!(
-                    output.contains(human) && output.contains(&state),
-                    "{rule}: {output}"
+                    stdout.contains(human) && stdout.contains(&state),
+                    "{rule}: {stdout}"
                 );
             });
             scope.spawn(move || {
-                let output: Value = serde_json::from_str(&stopped(rule, reached, "json")).unwrap();
+                let summary: Value = serde_json::from_str(&stopped(rule, reached, "json")).unwrap();
                 assert_eq!(
-                    json!([output["published"], output["complete"], wheel(&output)]),
+                    json!([summary["published"], summary["complete"], wheel(&summary)]),
                     states,
-                    "{rule}: {output}"
+                    "{rule}: {summary}"
                 );
-                assert!(output["resume"].is_string(), "{rule}: {output}");
+                assert!(summary["resume"].is_string(), "{rule}: {summary}");
             });
         }
     });

@@ -75,11 +75,11 @@ fn stopped_during_a_wait(project: &Project, words: &[&str]) -> Option<Outcome> {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut lines = BufReader::new(child.stderr.take().unwrap());
+    let mut reader = BufReader::new(child.stderr.take().unwrap());
     let (mut stderr, mut is_stopped) = (String::new(), false);
     loop {
         let begun = stderr.len();
-        if lines.read_line(&mut stderr).unwrap() == 0 {
+        if reader.read_line(&mut stderr).unwrap() == 0 {
             break;
         }
         if !is_stopped && stderr[begun..].contains("; attempt ") {
@@ -111,7 +111,7 @@ fn stopped_during_a_wait(project: &Project, words: &[&str]) -> Option<Outcome> {
 }
 
 #[test]
-fn an_upload_that_fails_is_named_and_later_runs_upload_only_what_is_missing() {
+fn later_runs_upload_only_files_whose_upload_failed() {
     let project = Project::new().env("GITHUB_TOKEN", "writer");
     let project = WHEELS.iter().fold(project, |project, name| {
         project.bytes(&format!("dist/{name}"), &Wheel::named(name).bytes())

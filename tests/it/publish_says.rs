@@ -38,7 +38,7 @@ fn publish(project: &Project, more: &[&str], exit: i32) -> Outcome {
     let outcome = project.run(&words).exits(exit);
     assert!(
         !outcome.stdout.contains("writer") && !outcome.stderr.contains("writer"),
-        "the token is told"
+        "the token is printed"
     );
     outcome
 }
@@ -69,7 +69,7 @@ fn document(project: &Project, more: &[&str], exit: i32) -> Value {
     for code in codes(&document) {
         assert!(
             outcome.stderr.contains(&format!("[{code} ")),
-            "{code} is told to people too: {}",
+            "{code} is also reported to people: {}",
             outcome.stderr
         );
     }
@@ -274,30 +274,30 @@ fn a_target_is_compared_with_the_tag_whatever_names_it() {
         at(target, &[], 0);
     }
     for target in ["release/2", &other, &other[..7]] {
-        let output = at(target, &[], 1);
+        let stderr = at(target, &[], 1);
         assert!(
-            output.contains("error[G116 tag-moved]")
-                && output.contains(&main)
-                && output.contains(target),
-            "{output}"
+            stderr.contains("error[G116 tag-moved]")
+                && stderr.contains(&main)
+                && stderr.contains(target),
+            "{stderr}"
         );
         at(target, &["--tag", "v2"], 0);
     }
-    let output = at("nothing", &[], 1);
+    let stderr = at("nothing", &[], 1);
     assert!(
-        output.contains("error[G122 no-such-target]") && output.contains("`nothing`"),
-        "{output}"
+        stderr.contains("error[G122 no-such-target]") && stderr.contains("`nothing`"),
+        "{stderr}"
     );
     // A tag that is not there is made at a commit that is.
     at("main", &["--tag", "v3"], 0);
-    let output = at("nothing", &["--tag", "v3"], 1);
-    assert!(output.contains("error[G122 no-such-target]"), "{output}");
-    let output = at(
+    let stderr = at("nothing", &["--tag", "v3"], 1);
+    assert!(stderr.contains("error[G122 no-such-target]"), "{stderr}");
+    let stderr = at(
         "0123456789abcdef0123456789abcdef01234567",
         &["--tag", "v3"],
         1,
     );
-    assert!(output.contains("error[G122 no-such-target]"), "{output}");
+    assert!(stderr.contains("error[G122 no-such-target]"), "{stderr}");
     assert_eq!(server.github().ledger.writes(), 0);
 }
 
@@ -457,7 +457,7 @@ fn a_dry_run_from_a_saved_state_needs_neither_token_nor_network() {
 }
 
 #[test]
-fn a_dry_run_tells_of_no_waits_and_is_not_bound_by_the_time_that_they_would_take() {
+fn a_dry_run_reports_no_waits_and_ignores_the_deadline() {
     let server = server(&[]);
     let url = server.url();
     let many = (0..200).fold(project(), |project, at| {
@@ -482,7 +482,7 @@ fn a_dry_run_tells_of_no_waits_and_is_not_bound_by_the_time_that_they_would_take
 }
 
 #[test]
-fn slow_takes_more_files_than_an_hour_allows_and_its_time_is_reported_before() {
+fn slow_permits_many_files_and_reports_its_time_in_advance() {
     let server = server(&[]);
     let url = server.url();
     let many = (0..1001).fold(project(), |project, at| {
@@ -507,7 +507,7 @@ fn slow_takes_more_files_than_an_hour_allows_and_its_time_is_reported_before() {
         (2, 2 + 1004 + 2),
         "two releases, with their publication"
     );
-    // Without it the same calls are told, and that they are too many.
+    // Without it the same calls are reported, and that they are too many.
     let quick = publish(&many, &words, 0);
     assert!(
         quick.stderr.contains("warning[G113 too-many-calls]"),
@@ -570,12 +570,12 @@ fn all_of_it_takes_forty_five_minutes_at_most_and_slowly_five_hours() {
 }
 
 #[test]
-fn a_release_that_is_locked_under_way_is_reported_with_a_code_of_its_own() {
+fn a_release_locked_during_the_run_has_its_own_code() {
     let server = server(&["upload#1=hold-before"]);
     let url = server.url();
     let project = project();
     std::thread::scope(|scope| {
-        let output =
+        let publisher =
             scope.spawn(|| publish(&project, &["--api-url", &url, "--at-once", "1"], 3).stderr);
         server
             .wait_held(Duration::from_secs(30))
@@ -589,8 +589,8 @@ fn a_release_that_is_locked_under_way_is_reported_with_a_code_of_its_own() {
             Arc::make_mut(release).immutable = true;
         }
         server.release_held();
-        let output = output.join().unwrap();
-        assert!(output.contains("error[G100 immutable-release]"), "{output}");
+        let stderr = publisher.join().unwrap();
+        assert!(stderr.contains("error[G100 immutable-release]"), "{stderr}");
     });
 }
 
@@ -678,7 +678,7 @@ fn octocrab_brings_no_retry_no_redirects_and_no_client_of_its_own() {
 }
 
 #[test]
-fn the_resume_command_runs_for_a_folder_that_looks_like_an_option() {
+fn the_resume_command_runs_for_a_path_like_an_option() {
     let server = server(&["upload#1=no-right"]);
     let project = Project::new().env("GITHUB_TOKEN", "writer");
     let project = project.bytes(&format!("-d/{WHEEL}"), &Wheel::named(WHEEL).bytes());
@@ -726,8 +726,8 @@ fn with_diagnostics_as_json_each_line_of_stderr_is_an_object_those_of_waits_too(
             .map(|line| serde_json::from_str(line).expect(line))
             .collect::<Vec<Value>>()
     };
-    let output = publish(&project(), &words[..5], 0).stderr;
-    let rows_of_waits = rows(&output);
+    let stderr = publish(&project(), &words[..5], 0).stderr;
+    let rows_of_waits = rows(&stderr);
     let is_wait = |row: &&Value| {
         row["message"]
             .as_str()
@@ -737,21 +737,21 @@ fn with_diagnostics_as_json_each_line_of_stderr_is_an_object_those_of_waits_too(
     let wait = rows_of_waits
         .iter()
         .find(is_wait)
-        .unwrap_or_else(|| panic!("{output}"));
+        .unwrap_or_else(|| panic!("{stderr}"));
     assert_eq!(
         (&wait["code"], wait["severity"].as_str()),
         (&Value::Null, Some("info"))
     );
     assert!(
         rows_of_waits.len() > 3,
-        "what is done is told as well: {output}"
+        "what is done is reported as well: {stderr}"
     );
     // A diagnostic has the same shape.
-    let output = publish(&project(), &words, 1).stderr;
+    let stderr = publish(&project(), &words, 1).stderr;
     assert!(
-        rows(&output)
+        rows(&stderr)
             .iter()
             .any(|row| row["code"].is_string() && row["severity"] == "error"),
-        "{output}"
+        "{stderr}"
     );
 }

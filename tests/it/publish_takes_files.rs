@@ -64,7 +64,7 @@ fn codes(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn a_wrong_recorded_digest_names_its_source_and_the_next_run_reads_the_file() {
+fn a_wrong_recorded_digest_is_reported_with_its_source() {
     for (path, more) in [
         ("lie.txt", &["--known", "lie.txt"][..]),
         ("dist/rock-manifest.json", &[]),
@@ -80,15 +80,15 @@ fn a_wrong_recorded_digest_names_its_source_and_the_next_run_reads_the_file() {
         };
         let sums = std::fs::read_to_string(project.path("release/SHA256SUMS")).unwrap();
         let (right, wrong) = (sums.lines().find_map(digest).unwrap(), "0".repeat(64));
-        let output = if path == "lie.txt" {
+        let source = if path == "lie.txt" {
             "release/SHA256SUMS"
         } else {
             "release/rock-manifest.json"
         };
-        let output = std::fs::read_to_string(project.path(output))
+        let content = std::fs::read_to_string(project.path(source))
             .unwrap()
             .replace(&right, &wrong);
-        let project = project.file(path, &output);
+        let project = project.file(path, &content);
         let server = server(GithubSettings::default(), &[]);
         let outcome = publish(&project, &server, &[&["--dist", "dist"], more].concat(), 3);
         let output = format!("{}{}", outcome.stdout, outcome.stderr);
@@ -137,7 +137,7 @@ fn sums_and_manifest_are_sent_after_every_wheel_arrived() {
 }
 
 #[test]
-fn a_refusal_that_holds_for_all_files_is_reported_once_and_no_other_is_sent() {
+fn a_refusal_of_all_files_is_reported_once_and_ends_uploads() {
     for rule in ["upload=echo-token:422", "upload=tag-ruleset:422"] {
         let play = play(GithubSettings::default(), &[rule]);
         let files = Files {
@@ -304,7 +304,7 @@ fn all_faults_of_a_file_are_reported_in_one_run() {
 }
 
 #[test]
-fn the_resume_command_is_one_line_whatever_is_in_names_and_titles() {
+fn the_resume_command_is_one_line_for_all_names_and_titles() {
     let server = server(GithubSettings::default(), &["upload#1=no-right"]);
     let folder = "a\nb \u{1b}[31m'";
     let project = Project::new().env("GITHUB_TOKEN", "writer");

@@ -197,7 +197,7 @@ fn a_tag_is_a_folder_of_its_own() {
 }
 
 #[test]
-fn a_dry_run_says_what_would_change_and_writes_nothing() {
+fn a_dry_run_reports_changes_and_writes_nothing() {
     let project = project(&[CP311]);
     let before = project.files();
     let done = project
@@ -261,7 +261,7 @@ fn other_bytes_under_one_name_are_refused_with_both_digests_unless_replacing() {
 }
 
 #[test]
-fn a_repaired_wheel_takes_the_place_of_the_raw_one_only_on_request() {
+fn a_repaired_wheel_replaces_the_raw_one_only_on_request() {
     let repaired = "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-manylinux_2_28_x86_64.whl";
     let project =
         project(&[CP311]).bytes(&format!("repaired/{repaired}"), &wheel(repaired).bytes());
@@ -518,7 +518,7 @@ fn a_release_is_compared_with_its_plan() {
 }
 
 #[test]
-fn without_a_folder_or_a_repository_it_says_what_to_name() {
+fn without_a_target_there_is_help_to_name_one() {
     let refused = project(&[CP311]).run(&["publish", "dist"]).exits(2);
     insta::assert_snapshot!(refused.stderr, @r"
     error[G017 no-target]: no publish target given
@@ -629,7 +629,7 @@ fn whole(project: &Project) {
 
 /// The command lines as they are rendered.
 #[test]
-fn the_notes_of_the_rendered_workflow_say_how_to_verify() {
+fn the_notes_of_the_rendered_workflow_explain_how_to_verify() {
     let matrix = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\ngfx: [gfx90a]\naxes:\n  \
                   flash-attn: [\"2.8.3\"]\n  python: [\"3.11\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  backend: [ck]\n";
     let project = project(&[CP311]).file("matrix.yaml", matrix);

@@ -63,7 +63,7 @@ fn publish(project: &Project, server: &FakeServer, more: &[&str], exit: i32) -> 
         .exits(exit);
     assert!(
         !outcome.stdout.contains("writer") && !outcome.stderr.contains("writer"),
-        "the token is told"
+        "the token is printed"
     );
     assert_eq!(server.github().ledger.leaks, 0, "the token went elsewhere");
     outcome
@@ -178,7 +178,7 @@ fn a_second_run_writes_nothing_on_mutable_and_immutable_releases() {
 }
 
 #[test]
-fn a_dry_run_tells_the_calls_and_makes_none_with_github_or_with_a_saved_state() {
+fn a_dry_run_reports_the_calls_and_makes_none() {
     let (project, server) = (project(&[CP311]).file("state.json", "[]"), server(&[]));
     let online = publish(&project, &server, &["--dry-run"], 0).stdout;
     let saved = publish(
@@ -227,7 +227,7 @@ fn what_a_cut_upload_left_is_sent_again_by_the_same_run_or_the_next() {
 }
 
 #[test]
-fn other_bytes_are_refused_and_replaced_without_a_gap_on_request() {
+fn other_bytes_are_refused_or_replaced_on_request_without_gap() {
     let (project, server) = (project(&[CP311]), server(&[]));
     publish(&project, &server, &[], 0);
     let project = project.bytes(
@@ -282,7 +282,7 @@ fn an_immutable_release_is_never_written_to() {
 }
 
 #[test]
-fn what_an_immutable_release_cannot_have_is_reported_before_what_would_help_another() {
+fn an_immutable_release_is_reported_without_useless_options() {
     let made = || {
         let (project, server) = (project(&[CP311]), server(&[]));
         server
@@ -357,7 +357,7 @@ fn two_drafts_of_a_tag_are_refused_and_empty_ones_deleted_where_allowed() {
 }
 
 #[test]
-fn a_release_that_others_filled_is_reported_before_anything_is_sent() {
+fn a_release_filled_by_others_is_an_error_before_any_upload() {
     let (project, server) = (project(&[CP311]), server(&[]));
     publish(&project, &server, &[], 0);
     for release in server
@@ -441,7 +441,7 @@ fn text(server: &FakeServer, name: &str) -> String {
 }
 
 #[test]
-fn wheels_that_are_not_offered_stay_in_the_sums_whatever_the_manifest_says() {
+fn published_wheels_stay_in_the_sums_despite_a_broken_manifest() {
     let (project, server) = (project(&[CP311]), server(&[]));
     publish(&project, &server, &[], 0);
     change(&server, "rock-manifest.json", |asset| {
@@ -469,7 +469,7 @@ fn wheels_that_are_not_offered_stay_in_the_sums_whatever_the_manifest_says() {
 }
 
 #[test]
-fn wheels_whose_digest_nobody_tells_are_named() {
+fn published_wheels_without_a_digest_are_named() {
     let (project, server) = (project(&[CP311]), server(&[]));
     publish(&project, &server, &[], 0);
     change(&server, CP311, |asset| asset.hides_digest = true);
@@ -491,7 +491,7 @@ fn wheels_whose_digest_nobody_tells_are_named() {
 }
 
 #[test]
-fn a_dry_run_says_what_it_would_take_and_a_refused_one_nothing_else() {
+fn a_dry_run_reports_its_cost_and_a_refused_one_only_errors() {
     let (project, server) = (project(&[CP311]).file("notes.md", "Text.\n"), server(&[]));
     let stdout = publish(&project, &server, &["--dry-run", "--notes", "notes.md"], 0).stdout;
     assert!(
@@ -633,7 +633,7 @@ fn a_tag_may_have_parts() {
     ];
     project.run(&words).exits(0);
     assert_eq!(releases(&server)[0].tag_name, "flash/v1");
-    let output = project.run(&[
+    let run = project.run(&[
         "publish",
         "--dist",
         "dist",
@@ -644,7 +644,7 @@ fn a_tag_may_have_parts() {
         "--api-url",
         &url,
     ]);
-    assert!(output.exits(1).stderr.contains("is not a valid tag"));
+    assert!(run.exits(1).stderr.contains("is not a valid tag"));
 }
 
 #[test]
@@ -689,7 +689,7 @@ fn fails(rules: &[&str], more: &[&str], exit: i32, code: &str) -> String {
 }
 
 #[test]
-fn what_github_refuses_is_reported_with_what_to_do() {
+fn refusals_by_github_are_reported_with_help() {
     fails(&["list-releases=bad-credentials"], &[], 3, "G103");
     let no_right = fails(&["create-release=no-right"], &[], 3, "G104");
     assert!(no_right.contains("contents: write"), "{no_right}");
@@ -722,7 +722,7 @@ fn what_github_refuses_is_reported_with_what_to_do() {
 }
 
 #[test]
-fn nobody_who_answers_over_tls_is_reported_at_once() {
+fn a_server_without_tls_is_reported_at_once() {
     let (project, server) = (project(&[CP311]), server(&[]));
     let url = server.url().replace("http:", "https:");
     let words = [
@@ -937,7 +937,7 @@ fn cancelled(
 }
 
 #[test]
-fn a_signal_ends_it_in_time_although_the_server_is_silent_with_a_resume_command() {
+fn a_signal_ends_a_run_in_time_despite_a_silent_server() {
     use rustix::process::Signal;
     std::thread::scope(|scope| {
         for (rule, signal, exit) in [
@@ -949,8 +949,9 @@ fn a_signal_ends_it_in_time_although_the_server_is_silent_with_a_resume_command(
         ] {
             scope.spawn(move || {
                 let (project, server, content, resume) = cancelled(rule, signal, exit);
-                let is_told = rule.starts_with("list") || content.contains(&format!("{CP311}  "));
-                assert!(is_told, "{rule}: {content}");
+                let is_reported =
+                    rule.starts_with("list") || content.contains(&format!("{CP311}  "));
+                assert!(is_reported, "{rule}: {content}");
                 assert!(
                     releases(&server).iter().all(|release| release.draft),
                     "{rule}"
@@ -1164,7 +1165,7 @@ fn a_second_run_of_256_wheels_with_known_digests_opens_none_asks_five_times_and_
 }
 
 #[test]
-fn a_server_that_tells_the_token_is_not_repeated() {
+fn a_token_in_a_response_is_masked() {
     for rule in [
         "list-releases=echo-token:422",
         "list-releases#1=echo-token:503",
@@ -1198,8 +1199,8 @@ fn a_server_that_tells_the_token_is_not_repeated() {
                 !output.to_lowercase().contains("writer"),
                 "{rule} {more:?}: {output}"
             );
-            let is_told = done.status.success() || output.contains("Authorization: Bearer ***");
-            assert!(is_told, "{rule} {more:?}: {output}");
+            let is_masked = done.status.success() || output.contains("Authorization: Bearer ***");
+            assert!(is_masked, "{rule} {more:?}: {output}");
         }
     }
 }
@@ -1214,8 +1215,8 @@ fn as_many_files_are_sent_at_once_as_requested() {
         let (project, server) = (project(&names), server(&["upload=hold-before"]));
         let count = at_once.to_string();
         // Two without being asked.
-        let asked_for = ["--at-once", &*count];
-        let words = arguments(&server, if at_once == 2 { &[] } else { &asked_for });
+        let option = ["--at-once", &*count];
+        let words = arguments(&server, if at_once == 2 { &[] } else { &option });
         let mut command = project.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
         let child = command
             .stdout(Stdio::piped())

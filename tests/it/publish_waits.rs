@@ -40,7 +40,7 @@ pub fn request_count(play: &Play, operation: ApiOperation) -> usize {
 }
 
 #[test]
-fn an_upload_that_must_wait_waits_and_nothing_else_is_sent_meanwhile() {
+fn nothing_is_sent_while_an_upload_waits() {
     for (rule, least_s) in [
         ("upload#2=retry-after:429:20", 20),
         ("upload#2=retry-after:403:40", 40),
@@ -67,10 +67,10 @@ fn an_upload_that_must_wait_waits_and_nothing_else_is_sent_meanwhile() {
             7,
             "{rule}: once more than there are files"
         );
-        let text = play.waits.lock().unwrap().join("\n");
+        let waits = play.waits.lock().unwrap().join("\n");
         assert!(
-            text.contains("POST") && !text.contains("is unknown"),
-            "{rule}: {text}"
+            waits.contains("POST") && !waits.contains("is unknown"),
+            "{rule}: {waits}"
         );
     }
 }
@@ -84,8 +84,8 @@ fn a_wait_is_reported_once_and_of_what_was_sent() {
         play.publish(&files, &files.desired_release(1), PublishPolicy::default()),
         PublishResult::Done(_)
     ));
-    let output = play.waits.lock().unwrap().clone();
-    let waits: Vec<&String> = output.iter().filter(|line| line.contains("429")).collect();
+    let log = play.waits.lock().unwrap().clone();
+    let waits: Vec<&String> = log.iter().filter(|line| line.contains("429")).collect();
     let first = files
         .bytes
         .keys()
@@ -93,7 +93,7 @@ fn a_wait_is_reported_once_and_of_what_was_sent() {
         .unwrap();
     assert!(
         matches!(&waits[..], [one] if one.contains(first)),
-        "{output:?}"
+        "{log:?}"
     );
 }
 
@@ -129,7 +129,7 @@ fn an_upload_with_an_unknown_outcome_names_its_file() {
 }
 
 #[test]
-fn lines_about_waits_do_not_tell_the_token() {
+fn lines_about_waits_do_not_contain_the_token() {
     for rule in [
         "list-releases#1=echo-token:503",
         "create-release#1=echo-token:502",
@@ -144,10 +144,10 @@ fn lines_about_waits_do_not_tell_the_token() {
             ),
             "{rule}"
         );
-        let text = play.waits.lock().unwrap().join("\n");
+        let waits = play.waits.lock().unwrap().join("\n");
         assert!(
-            text.contains("`Authorization: Bearer ***`") && !text.contains("writer"),
-            "{rule}: {text}"
+            waits.contains("`Authorization: Bearer ***`") && !waits.contains("writer"),
+            "{rule}: {waits}"
         );
     }
 }
@@ -306,7 +306,7 @@ fn an_upload_that_is_answered_with_a_page_is_looked_at_and_not_given_up() {
 }
 
 #[test]
-fn other_bytes_that_arrive_are_reported_with_what_was_sent_and_deleted() {
+fn a_corrupted_upload_is_reported_and_deleted() {
     for (rule, text) in [
         ("upload#1=short", " bytes, sha256:"),
         ("upload#1=wrong-digest", " bytes, sha256:0000"),
@@ -645,7 +645,7 @@ fn files_go_with_their_type_and_their_exact_length() {
 }
 
 #[test]
-fn a_release_that_takes_no_more_files_is_reported_once_and_gets_no_other() {
+fn a_full_release_is_reported_once_and_ends_uploads() {
     let play = play(
         GithubSettings {
             assets_per_release: 4,

@@ -82,7 +82,7 @@ fn run(project: &Project, server: &FakeServer, words: &[&str], exit: i32) -> Out
     for token in ["reader", "writer"] {
         assert!(
             !outcome.stderr.contains(token) && !outcome.stdout.contains(token),
-            "the token is told"
+            "the token is printed"
         );
     }
     assert_eq!(server.github().ledger.leaks, 0, "the token went elsewhere");
@@ -170,7 +170,7 @@ fn a_plan_leaves_out_what_is_published_whatever_repair_and_build_tags_made_of_it
 }
 
 #[test]
-fn what_is_read_live_is_what_was_saved_and_what_the_manifest_says() {
+fn a_live_listing_equals_a_saved_one_and_the_manifest() {
     let server = server(GithubSettings::default(), &[]);
     let project = project()
         .env("GITHUB_TOKEN", "writer")
@@ -336,7 +336,7 @@ fn only_the_newest_manifests_are_fetched_and_that_is_reported() {
 }
 
 #[test]
-fn a_manifest_that_is_none_is_reported_and_the_names_are_read() {
+fn an_invalid_manifest_is_reported_and_names_are_read_instead() {
     let server = server(GithubSettings::default(), &[]);
     let project = project()
         .env("GITHUB_TOKEN", "writer")
@@ -369,7 +369,7 @@ fn a_manifest_that_is_none_is_reported_and_the_names_are_read() {
 }
 
 #[test]
-fn a_limit_is_waited_for_and_one_beyond_the_deadline_is_reported() {
+fn a_rate_limit_beyond_the_deadline_is_an_error() {
     let passing = server(
         GithubSettings::default(),
         &["list-releases#1=retry-after:429:1", "list-releases#2=503"],
@@ -391,7 +391,7 @@ fn a_limit_is_waited_for_and_one_beyond_the_deadline_is_reported() {
 }
 
 #[test]
-fn what_cannot_be_read_is_reported_with_what_helps() {
+fn unreadable_input_is_reported_with_help() {
     let missing = server(GithubSettings::default(), &[]);
     let stderr = run(
         &project(),

@@ -116,7 +116,7 @@ fn what_a_recipe_uses_may_stand_beside_it() {
 }
 
 #[test]
-fn a_shipped_recipe_that_no_longer_fits_what_it_uses_is_reported() {
+fn a_shipped_recipe_that_does_not_fit_its_uses_is_reported() {
     // `torch-environment` has facts that are asked beside the stage `rocm`.
     let used =
         "recipe: 1\nname: rocm-sdk\nsteps:\n  - {stage: sdk, argv: [\"true\"]}\nleaves: tree\n";
@@ -387,7 +387,7 @@ fn replacements_of_edits_with_other_escapes_are_refused() {
             "recipe: 1\nname: mine\nversion-from: build\nsources: {{mine: {{path: tree}}}}\nedits:\n  - file: src/mine/a.txt\n    find: old\n    replace: '{replace}'\nsteps:\n  - {{stage: build, argv: [make]}}\nleaves: tree\n"
         )
     };
-    let mut output = String::new();
+    let mut errors = String::new();
     for replace in [r"\x41", r"a\d", r"\0", r"\123", r"\{{ vars.value }}"] {
         let project = Project::new()
             .file("mine.yaml", &recipe(replace))
@@ -396,14 +396,14 @@ fn replacements_of_edits_with_other_escapes_are_refused() {
             .run(&["check", "mine.yaml", "m.yaml"])
             .exits(1)
             .stderr;
-        output.extend(
+        errors.extend(
             stderr
                 .split("\n\n")
                 .filter(|one| one.starts_with("error[B080"))
                 .map(|one| format!("{one}\n\n")),
         );
     }
-    insta::assert_snapshot!(output, @r"
+    insta::assert_snapshot!(errors, @r"
     error[B080 bad-replacement]: `\x` is not a supported escape in a replacement
      --> mine.yaml:8:15
       |

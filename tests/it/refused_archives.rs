@@ -277,15 +277,15 @@ fn archives_that_installers_or_pypi_refuse_are_refused() {
 
 #[test]
 fn a_zip64_end_record_with_an_extension_is_refused() {
-    let output_of = |bytes: &[u8]| {
+    let stderr_of = |bytes: &[u8]| {
         Project::new()
             .bytes(NAME, bytes)
             .stderr_of(&["wheel", "verify", NAME])
     };
     appears(
         "W109",
-        &output_of(&with_zip64_end(&sound(), b"extension")),
-        &output_of(&with_zip64_end(&sound(), b"")),
+        &stderr_of(&with_zip64_end(&sound(), b"extension")),
+        &stderr_of(&with_zip64_end(&sound(), b"")),
     );
 }
 
@@ -309,10 +309,10 @@ fn what_pypi_alone_refuses_is_gone_where_a_wheel_is_written_again() {
         let project = Project::new().bytes(NAME, &archive.bytes());
         let commands = commands();
         for command in [&commands[1], &commands[3], &commands[7]] {
-            let output = project.stderr_of(command);
+            let stderr = project.stderr_of(command);
             assert!(
-                output.contains(&format!("error[{code} ")),
-                "{command:?}: {output}"
+                stderr.contains(&format!("error[{code} ")),
+                "{command:?}: {stderr}"
             );
         }
         for command in &commands[4..7] {
@@ -335,14 +335,14 @@ fn what_pypi_alone_refuses_is_gone_where_a_wheel_is_written_again() {
 
 #[test]
 fn entry_points_of_more_than_a_mebibyte_are_not_read() {
-    let output_of = |length: usize| {
+    let stderr_of = |length: usize| {
         let text = "#".repeat(length);
         let wheel = Wheel::named(NAME).file("demo-1.0.dist-info/entry_points.txt", text);
         Project::new()
             .bytes(NAME, &wheel.bytes())
             .stderr_of(&["wheel", "verify", NAME])
     };
-    appears("W017", &output_of((1 << 20) + 1), &output_of(1 << 20));
+    appears("W017", &stderr_of((1 << 20) + 1), &stderr_of(1 << 20));
 }
 
 /// The longest names and comments, and the newest version.

@@ -111,7 +111,7 @@ fn fails(project: &Project, job: &str, name: &str) -> String {
 }
 
 #[test]
-fn the_notes_of_a_release_are_what_the_changes_say_of_its_version() {
+fn the_notes_of_a_release_are_its_section_of_the_changelog() {
     let name = "Take the notes of the version out of the changes";
     let project = project();
     passes(&project, "check", name);
@@ -221,12 +221,12 @@ fn a_tag_elsewhere_than_at_the_head_of_main_is_refused_before_anything_is_built(
         "api repos/org/rock-action/git/ref/heads/main --jq .object.sha\n"
     );
     let project = project.file("main", "later\n");
-    let output = fails(&project, "check", name);
+    let stdout = fails(&project, "check", name);
     assert!(
-        output.starts_with("::error::v1.2.3 is at pushed and the head of main is later"),
-        "{output}"
+        stdout.starts_with("::error::v1.2.3 is at pushed and the head of main is later"),
+        "{stdout}"
     );
-    assert!(output.ends_with("tag the head of main\n"), "{output}");
+    assert!(stdout.ends_with("tag the head of main\n"), "{stdout}");
     let workflow = workflow();
     assert_eq!(step_names(&workflow["jobs"]["check"])[1], name);
     let needs = ["build", "release", "major", "pypi"]
@@ -246,9 +246,9 @@ fn a_published_version_is_refused_before_its_tag_is_judged() {
     let project = project.file("published", "v1.2.2\nv1.2.30\n");
     passes(&project, "check", name);
     let project = project.file("published", "v1.2.3\n");
-    let output = fails(&project, "check", name);
+    let stdout = fails(&project, "check", name);
     assert_eq!(
-        output,
+        stdout,
         "::error::v1.2.3 is published already, and what is published does not change: raise the version, or re-run \
          only the jobs that failed\n"
     );

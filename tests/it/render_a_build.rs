@@ -136,11 +136,11 @@ leaves: tree
         ("FOLDERS", "/b"),
         ("EMPTY", ""),
     ];
-    let output = "[-O1 -g -Lx][-Ix -Iy -O2][a}$`\"\\'b][-Lx][/a:/b]";
+    let expected = "[-O1 -g -Lx][-Ix -Iy -O2][a}$`\"\\'b][-Lx][/a:/b]";
     let (code, text) = run(&project, &variables);
     assert_eq!(
         (code, job_file(&project, "said").as_str()),
-        (Some(0), output),
+        (Some(0), expected),
         "{text}"
     );
     std::fs::remove_dir_all(project.path(".rock")).unwrap();
@@ -159,7 +159,7 @@ leaves: tree
             "local",
         ])
         .exits(0);
-    assert_eq!(job_file(&project, "said"), output, "as a build does it");
+    assert_eq!(job_file(&project, "said"), expected, "as a build does it");
 }
 
 #[test]
@@ -203,10 +203,10 @@ fn shipped_stage(version: &str, torch: &str, stage: &str) -> Vec<String> {
         "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\ngfx: [gfx942]\ntorch-from: host\npython-from: host\n\
          axes: {{flash-attn: [\"{version}\"], python: [\"{python}\"], torch: [\"{torch}\"], rocm: [\"{rocm}\"]}}\n"
     );
-    let output = Project::new()
+    let run = Project::new()
         .file("m.yaml", &matrix)
         .run(&["render", "recipe", "m.yaml", "--engine", "local"]);
-    let recipe: serde_yaml::Value = serde_yaml::from_str(&output.exits(0).stdout).unwrap();
+    let recipe: serde_yaml::Value = serde_yaml::from_str(&run.exits(0).stdout).unwrap();
     let found = recipe["steps"]
         .as_sequence()
         .unwrap()
@@ -322,7 +322,7 @@ fn a_number_of_jobs_from_the_environment_wins() {
 }
 
 #[test]
-fn a_plan_for_a_machine_says_how_many_compilers_run_side_by_side() {
+fn a_plan_for_a_machine_has_the_number_of_parallel_compilers() {
     let project = Project::new().file("m.yaml", &one_cell("2.8.3", ""));
     let last = |shape| {
         let done = project.run(&["plan", "m.yaml", "--runner", shape]).exits(0);
@@ -396,7 +396,7 @@ fn a_stage_that_is_cut_at_the_cap_is_capped_and_one_that_ends_by_itself_has_fail
 }
 
 #[test]
-fn a_script_that_a_signal_ends_says_so_and_takes_its_stage_with_it() {
+fn a_script_that_a_signal_ends_stops_its_stage_with_a_message() {
     for (signal, code) in [(Signal::TERM, 143), (Signal::INT, 130), (Signal::HUP, 129)] {
         let text = RECIPE.replace("sleep \\\"$0\\\"", "echo $$ >running; sleep 60");
         let project = tiny("x").file("recipes/tiny.yaml", &text);

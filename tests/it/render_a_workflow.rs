@@ -150,7 +150,7 @@ fn rendered(project: &Project, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn a_workflow_is_what_its_file_says() {
+fn a_workflow_follows_its_matrix_file() {
     for (name, project, arguments) in cases() {
         assert_file(
             &format!("tests/it/render_a_workflow/{name}.yml"),
@@ -160,7 +160,7 @@ fn a_workflow_is_what_its_file_says() {
 }
 
 #[test]
-fn the_legs_of_a_workflow_are_what_its_file_says() {
+fn the_legs_of_a_workflow_follow_its_matrix_file() {
     for (name, project, _) in cases() {
         if ![BACKENDS_IN_A_POOL, SELF_HOSTED_AND_PODS].contains(&name) {
             continue;
@@ -556,7 +556,7 @@ fn options_differ_only_between_workflows() {
 }
 
 #[test]
-fn files_that_cannot_share_a_workflow_are_reported_once_with_the_command_for_each() {
+fn files_that_cannot_share_a_workflow_are_reported_once() {
     let version = |fields: &str, version: &str| matrix(fields).replace("2.7.4.post1", version);
     let fields = "workflow: {tags: [\"wheels-*\"]}\nrelease: {make-latest: \"false\"}\n";
     let project = project("")
@@ -925,7 +925,7 @@ fn jobs_are_256_a_matrix_and_none_are_legal() {
 }
 
 #[test]
-fn a_workflow_larger_than_github_reads_is_not_written_and_one_half_as_large_is_reported() {
+fn a_workflow_larger_than_github_permits_is_not_written() {
     // Every path of a long folder stands in the file some times.
     let files = |count: usize| -> Vec<String> {
         (0..count)
@@ -966,10 +966,10 @@ fn a_workflow_larger_than_github_reads_is_not_written_and_one_half_as_large_is_r
     assert!((256_001..=512_000).contains(&project.read("w.yml").len()));
 }
 
-/// A label that the facts do not have is told at its line, since a job waits for ever where it
+/// A label that the facts do not have is reported at its line, since a job waits for ever where it
 /// is mistyped.
 #[test]
-fn a_runner_that_the_table_lacks_is_reported_at_the_line_of_the_matrix_file() {
+fn an_unknown_runner_is_reported_at_its_line_of_the_matrix_file() {
     let facts = |keep: bool| {
         let project = project("runner: mi300x\n").copy("matrices/compat", "facts");
         let project = project.env("GITHUB_ACTIONS", "true").env("NO_COLOR", "1");
@@ -1166,7 +1166,7 @@ fn the_workflow_of_this_repository_is_what_would_be_rendered() {
 
 #[test]
 fn patterns_of_tags_are_patterns() {
-    let output_of = |tags: &str| refused(&project(&format!("workflow: {{tags: {tags}}}\n")), &[]);
+    let stderr_of = |tags: &str| refused(&project(&format!("workflow: {{tags: {tags}}}\n")), &[]);
     for tags in [
         "[]",
         "[\"\"]",
@@ -1175,17 +1175,17 @@ fn patterns_of_tags_are_patterns() {
         "[\"v\\n1\"]",
     ] {
         assert!(
-            output_of(tags).contains("write a pattern such as `v*`"),
+            stderr_of(tags).contains("write a pattern such as `v*`"),
             "{tags}: {}",
-            output_of(tags)
+            stderr_of(tags)
         );
     }
     // What the job `publish` would refuse after all builds is refused before the first.
     for tags in ["[\"release/*\"]", "[\"v*\", \"**\"]"] {
         assert!(
-            output_of(tags).starts_with("error[G013 bad-tag]"),
+            stderr_of(tags).starts_with("error[G013 bad-tag]"),
             "{tags}: {}",
-            output_of(tags)
+            stderr_of(tags)
         );
     }
 }
@@ -1280,7 +1280,7 @@ fn workflow_of(project: &Project, arguments: &[&str]) -> Value {
 }
 
 #[test]
-fn a_release_is_a_prerelease_as_the_matrix_file_says() {
+fn the_matrix_file_determines_whether_a_release_is_a_prerelease() {
     for word in ["auto", "true", "false"] {
         let workflow = workflow_of(
             &project(&format!("release: {{prerelease: \"{word}\"}}\n")),

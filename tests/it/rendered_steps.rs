@@ -143,7 +143,7 @@ fn an_enterprise_server_ends_the_plan_with_a_reason() {
 
 /// A private repository without Enterprise Cloud has no attestations, and could never publish.
 #[test]
-fn files_are_attested_where_the_matrix_file_says_so() {
+fn files_are_attested_if_the_matrix_file_requests_it() {
     let published = |fields: &str| {
         let workflow = workflow(fields);
         let rights: Vec<String> = workflow["jobs"]["publish"]["permissions"]

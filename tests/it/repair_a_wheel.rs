@@ -220,7 +220,7 @@ fn grafts_are_in_a_bill_and_the_result_is_a_sound_wheel() {
 }
 
 #[test]
-fn the_bill_says_which_library_needs_which() {
+fn the_bill_lists_which_library_needs_which() {
     let deep = Library::new().soname("libdeep.so.2");
     let host = Library::new()
         .soname("libhost.so.1")
@@ -276,7 +276,7 @@ fn the_bill_says_which_library_needs_which() {
 }
 
 #[test]
-fn two_runs_give_the_same_bytes_and_the_second_says_that_it_is_there() {
+fn a_second_run_gives_the_same_bytes_and_writes_nothing() {
     let host = Library::new()
         .soname("libhost.so.1")
         .exports("of_libhost_so_1");
@@ -438,7 +438,7 @@ fn a_wheel_with_nothing_but_libraries_for_another_machine_or_c_library_is_refuse
         for command in ["repair", "check"] {
             let run = |wheel: &Wheel, exit: i32| {
                 let project = Project::new().bytes(name, &wheel.bytes());
-                let output = project
+                let stderr = project
                     .run(&["wheel", command, name, "--no-host-libs"])
                     .exits(exit)
                     .stderr;
@@ -447,13 +447,13 @@ fn a_wheel_with_nothing_but_libraries_for_another_machine_or_c_library_is_refuse
                     "{:?}",
                     project.files()
                 );
-                output
+                stderr
             };
             assert!(run(&alone, 1).contains(&format!("error[{code}]")));
-            let output = run(&beside, 0);
+            let stderr = run(&beside, 0);
             assert!(
-                command == "repair" || output.contains(&format!("warning[{code}]")),
-                "{output}"
+                command == "repair" || stderr.contains(&format!("warning[{code}]")),
+                "{stderr}"
             );
         }
     }
@@ -583,7 +583,7 @@ fn claims_for_another_processor_or_c_library_are_dropped_wherever_they_stand() {
         )
     };
     let is = |claims: &str| with(claims, &[]);
-    let output_of = |claim: &str, whose: &str| {
+    let dropped_claim = |claim: &str, whose: &str| {
         let content = format!(
             "the filename claims `{claim}`, but its libraries are for {whose}; it was dropped"
         );
@@ -594,8 +594,14 @@ fn claims_for_another_processor_or_c_library_are_dropped_wherever_they_stand() {
     };
     let own = "manylinux_2_17_x86_64";
     for claim in ["manylinux_2_17_aarch64", "linux_ppc64le"] {
-        assert_eq!(is(&format!("{claim}.{own}")), output_of(claim, "x86_64"));
-        assert_eq!(is(&format!("{own}.{claim}")), output_of(claim, "x86_64"));
+        assert_eq!(
+            is(&format!("{claim}.{own}")),
+            dropped_claim(claim, "x86_64")
+        );
+        assert_eq!(
+            is(&format!("{own}.{claim}")),
+            dropped_claim(claim, "x86_64")
+        );
     }
     for foreign in [
         "macosx_11_0_arm64",
@@ -619,7 +625,7 @@ fn claims_for_another_processor_or_c_library_are_dropped_wherever_they_stand() {
     }
     assert_eq!(
         is(&format!("musllinux_1_2_x86_64.{own}")),
-        output_of("musllinux_1_2_x86_64", "manylinux")
+        dropped_claim("musllinux_1_2_x86_64", "manylinux")
     );
 }
 
@@ -641,7 +647,7 @@ fn claims_of_both_c_libraries_stay_where_no_file_needs_one() {
 }
 
 #[test]
-fn a_layout_that_no_loader_takes_is_reported_though_nothing_changes_in_it() {
+fn an_unloadable_layout_is_reported_even_without_an_edit() {
     let stderr_of = |align: Option<u64>| {
         let mut bytes = extension().build();
         let table = usize::try_from(u64::from_le_bytes(bytes[32..40].try_into().unwrap())).unwrap();
@@ -775,7 +781,7 @@ fn stripping_drops_what_no_loader_needs() {
 }
 
 #[test]
-fn a_dry_run_tells_what_would_be_done_and_writes_nothing() {
+fn a_dry_run_reports_the_repair_and_writes_nothing() {
     let host = Library::new().soname("libhost.so.1");
     let project = project(
         &wheel(&extension().needs("libhost.so.1", &[])),
@@ -1361,7 +1367,7 @@ fn of_copies_without_a_name_of_their_own_one_stays() {
 }
 
 #[test]
-fn every_library_that_comes_along_is_reported_and_the_runtime_of_rocm_is_warned_of() {
+fn every_graft_is_reported_with_a_warning_for_the_rocm_runtime() {
     let host = Library::new().soname("libamdhip64.so.7");
     let project = project(
         &wheel(&extension().needs("libamdhip64.so.7", &[])),
@@ -1662,10 +1668,10 @@ fn what_another_repair_left_under_the_name_of_a_library_gives_way_to_it() {
                 dry.stdout
             );
             let stderr = second.run(&arguments).exits(0).stderr;
-            let output = "warning[W075 graft-replaces-member]: the library that is grafted under \
+            let expected = "warning[W075 graft-replaces-member]: the library that is grafted under \
                         this name has different content";
             assert!(
-                stderr.contains(output) && stderr.contains(&format!("--> {NAME}: {path}\n")),
+                stderr.contains(expected) && stderr.contains(&format!("--> {NAME}: {path}\n")),
                 "{more:?}: {stderr}"
             );
             let (plan, new) = repaired(&second, more);
@@ -1758,7 +1764,7 @@ fn an_allowed_search_path_stays_and_a_cleared_one_is_reported() {
 }
 
 #[test]
-fn an_idle_pattern_is_reported_by_all_that_judge_and_not_where_it_was_never_tried() {
+fn an_unmatched_pattern_is_reported_for_readable_wheels() {
     let project = project(&wheel(&extension()), &[]).bytes("torn-1.0-py3-none-any.whl", b"no zip");
     for command in ["show", "check", "repair"] {
         let run = |wheel: &str| {
@@ -1910,10 +1916,10 @@ fn a_false_claim_that_is_kept_is_reported() {
                 option,
             ])
             .exits(0);
-        let output =
+        let expected =
             "warning[R101 false-platform-tag]: the filename claims `manylinux_2_24_x86_64`";
         assert!(
-            run.stderr.starts_with(output) && run.stderr.contains("it is kept"),
+            run.stderr.starts_with(expected) && run.stderr.contains("it is kept"),
             "{}",
             run.stderr
         );

@@ -213,19 +213,19 @@ fn libraries_of_a_container_come_along_from_there() {
 }
 
 #[test]
-fn a_rendered_script_finishes_the_wheel_or_says_how() {
+fn a_rendered_script_finishes_the_wheel_or_explains_how() {
     let toy = toy(&extension(), "");
     let render = |toy: &Toy| {
-        let outcome = toy
+        let output = toy
             .command(&["render", "script", "matrices/toy.yaml"])
             .output()
             .unwrap();
         assert!(
-            outcome.status.success(),
+            output.status.success(),
             "{}",
-            String::from_utf8_lossy(&outcome.stderr)
+            String::from_utf8_lossy(&output.stderr)
         );
-        toy.write("build.sh", &outcome.stdout);
+        toy.write("build.sh", &output.stdout);
     };
     let run = |toy: &Toy, path: &str| {
         let mut bash = Command::new("bash");
@@ -245,8 +245,8 @@ fn a_rendered_script_finishes_the_wheel_or_says_how() {
     };
     render(&toy);
     let path = std::env::var("PATH").unwrap();
-    let outcome = run(&toy, &path);
-    let how = outcome
+    let stdout = run(&toy, &path);
+    let how = stdout
         .lines()
         .find_map(|line| line.strip_prefix("== to finish the wheel, run in "))
         .unwrap();
@@ -272,10 +272,10 @@ fn a_rendered_script_finishes_the_wheel_or_says_how() {
         String::from_utf8_lossy(&by_hand.stderr)
     );
     std::fs::remove_file(&finished).unwrap();
-    let outcome = run(&toy, &path);
+    let stdout = run(&toy, &path);
     assert!(
-        outcome.contains(&format!("== finished finished/{REPAIRED}")) && finished.exists(),
-        "{outcome}"
+        stdout.contains(&format!("== finished finished/{REPAIRED}")) && finished.exists(),
+        "{stdout}"
     );
     let off = toy.matrix("repair: off\n");
     render(&off);
@@ -325,11 +325,11 @@ fn every_stage_has_the_time_of_the_sources_commit() {
     toy.build(0, &[]);
     assert_eq!(toy.text("dates"), "1600000000\n");
     std::fs::remove_dir_all(toy.path(".rock")).unwrap();
-    let outcome = toy
+    let output = toy
         .command(&["render", "script", "matrices/toy.yaml"])
         .output()
         .unwrap();
-    toy.write("build.sh", &outcome.stdout);
+    toy.write("build.sh", &output.stdout);
     let mut bash = Command::new("bash");
     bash.arg("build.sh")
         .current_dir(&toy.folder)

@@ -105,7 +105,7 @@ fn report(project: &Project, kind: &str, more: &[&str], code: i32) -> Outcome {
 }
 
 #[test]
-fn notes_say_what_is_there_what_failed_and_why_and_how_to_install_and_verify() {
+fn notes_list_files_and_failures_and_explain_install_and_verify() {
     let project = project();
     let more = [
         "--tag",
@@ -344,7 +344,7 @@ fn an_unknown_tag_is_reported_with_the_nearest() {
 
 /// `publish --out` without `--tag` writes a release without a tag.
 #[test]
-fn notes_of_a_directory_without_a_tag_say_how_to_set_it() {
+fn notes_of_a_directory_without_a_tag_explain_how_to_set_it() {
     let wheel = Wheel::named("flash_attn-2.8.3+rocm62torch2.5-py3-none-any.whl");
     let project = Project::new().bytes(&format!("dist/{}", wheel.name()), &wheel.bytes());
     project.run(&["publish", "dist", "--out", "rel"]).exits(0);
@@ -883,7 +883,7 @@ fn a_folder_that_publish_wrote_is_a_listing() {
 }
 
 #[test]
-fn a_manifest_tells_the_gfx_targets() {
+fn a_manifest_has_the_gfx_targets() {
     let project = project();
     let row = serde_json::json!({
         "name": FIRST[1], "sha256": "0b".repeat(32), "size_bytes": 1011, "distribution": "flash-attn", "version": "2.10.0",

@@ -270,7 +270,7 @@ fn bodyless_writes_send_a_length_of_zero() {
     assert_eq!(
         lengths,
         wanted
-            .map(|(method, is_told)| (method.to_owned(), is_told))
+            .map(|(method, has_length)| (method.to_owned(), has_length))
             .into_iter()
             .collect()
     );

@@ -21,7 +21,7 @@ fn a_socks_proxy_is_an_error_with_a_code() {
     .iter()
     .fold(Project::new(), |project, name| project.env(name, ""))
     .env("ALL_PROXY", "socks5://somebody:passw0rd@127.0.0.1:9");
-    let mut output = String::new();
+    let mut stderr = String::new();
     for words in [
         &[
             "compat",
@@ -49,10 +49,10 @@ fn a_socks_proxy_is_an_error_with_a_code() {
             "triton",
         ],
     ] {
-        output.push_str(&project.run(words).exits(3).stderr);
+        stderr.push_str(&project.run(words).exits(3).stderr);
     }
-    assert!(!output.contains("passw0rd"), "{output}");
-    insta::assert_snapshot!(output, @r#"
+    assert!(!stderr.contains("passw0rd"), "{stderr}");
+    insta::assert_snapshot!(stderr, @r#"
     error[K004 cannot-fetch]: cannot fetch https://index.example.com/: `all_proxy` is a `socks5:` proxy, but only `http:` proxies are supported
     --> https://index.example.com/
     help: check the address and the network; saved pages work as well: pass their directory
@@ -67,7 +67,7 @@ fn a_socks_proxy_is_an_error_with_a_code() {
     "#);
 }
 
-/// The password of an address is neither told nor kept beside the sources.
+/// The password of an address is neither printed nor stored next to the sources.
 #[test]
 fn a_password_in_a_url_is_neither_printed_nor_stored() {
     let project = Project::new();
@@ -93,7 +93,7 @@ fn a_password_in_a_url_is_neither_printed_nor_stored() {
     );
     let state = std::fs::read_to_string(project.path("x/.rock/checkout.json")).unwrap_or_default();
     assert!(!state.contains("passw0rd"), "{state}");
-    let output = project
+    let stderr = project
         .run(&[
             "index",
             "build",
@@ -104,8 +104,8 @@ fn a_password_in_a_url_is_neither_printed_nor_stored() {
         .exits(1)
         .stderr;
     assert!(
-        output.contains("somebody:***@example.org") && !output.contains("passw0rd"),
-        "{output}"
+        stderr.contains("somebody:***@example.org") && !stderr.contains("passw0rd"),
+        "{stderr}"
     );
     let api = [
         "release",
@@ -117,7 +117,7 @@ fn a_password_in_a_url_is_neither_printed_nor_stored() {
         "--keep",
         "1",
     ];
-    let output = project
+    let stderr = project
         .run(
             &[
                 &api[..],
@@ -128,8 +128,8 @@ fn a_password_in_a_url_is_neither_printed_nor_stored() {
         .exits(2)
         .stderr;
     assert!(
-        output.contains("somebody:***@example.org") && !output.contains("passw0rd"),
-        "{output}"
+        stderr.contains("somebody:***@example.org") && !stderr.contains("passw0rd"),
+        "{stderr}"
     );
 }
 
@@ -206,7 +206,7 @@ fn is_inert(text: &str) {
 
 /// Names of a listing and reasons of an index come from others.
 #[test]
-fn pick_escapes_what_listings_and_indexes_say() {
+fn pick_escapes_the_text_of_listings_and_indexes() {
     const NEWER: &str = "flash_attn-2.8.4+rocm62torch2.5-cp311-cp311-linux_x86_64.whl";
     let asset = |name: &str| {
         let url = format!("https://github.com/o/r/releases/download/v1/{name}");
@@ -313,7 +313,7 @@ fn pick_escapes_what_listings_and_indexes_say() {
 
 /// Words of a recipe and of a plan may be those of a pull request.
 #[test]
-fn a_dry_run_escapes_what_recipes_and_plans_say() {
+fn a_dry_run_escapes_the_text_of_recipes_and_plans() {
     let argv = "[bash, -c, \"echo \\e[31mred\\n::error::from-recipe\\n##[error]x\"]";
     let recipe = format!(
         "recipe: 1\nname: toy\ndistribution: toy\nvars: {{python: python3}}\nsteps:\n  - stage: prepare\n    argv: {argv}\n    \
@@ -446,9 +446,9 @@ fn a_dry_run_masks_passwords() {
     let dry = project
         .run(&["--recipes", "recipes", "build", "--all", "--dry-run"])
         .exits(0);
-    let stderr = dry.stdout + &dry.stderr;
+    let output = dry.stdout + &dry.stderr;
     assert!(
-        stderr.contains("https://somebody:***@127.0.0.1:9/x.git") && !stderr.contains("passw0rd"),
-        "{stderr}"
+        output.contains("https://somebody:***@127.0.0.1:9/x.git") && !output.contains("passw0rd"),
+        "{output}"
     );
 }

@@ -119,7 +119,7 @@ fn a_folder_comes_before_archives_of_its_name_and_zstd_before_xz() {
 }
 
 #[test]
-fn archives_that_are_cut_off_damaged_or_other_ones_are_all_reported_and_nothing_is_written() {
+fn truncated_damaged_and_wrong_archives_are_all_reported() {
     let project = Project::new();
     let artifacts = Artifacts::split(&project);
     let folder = project.path("artifacts");

@@ -46,7 +46,7 @@ fn list(archives: &[(&str, &str, u64)]) -> Vec<u8> {
 }
 
 #[test]
-fn artifacts_that_are_there_twice_are_reported_with_what_is_taken() {
+fn duplicate_artifacts_are_reported_with_the_one_used() {
     let project = Project::new();
     let artifacts = Artifacts::split(&project);
     assert!(!build(&project, 0).stderr.contains("S014"));
@@ -85,7 +85,7 @@ fn artifacts_that_are_there_twice_are_reported_with_what_is_taken() {
 }
 
 #[test]
-fn artifacts_of_several_builds_are_reported_as_far_as_they_name_theirs() {
+fn artifacts_of_several_builds_are_reported_if_they_name_theirs() {
     let project = Project::new();
     let artifacts = Artifacts::split(&project);
     let archive =
@@ -159,7 +159,7 @@ fn artifacts_of_several_builds_are_reported_as_far_as_they_name_theirs() {
 
 /// The folder that a manifest lists may be anything, and what lies behind a link anywhere.
 #[test]
-fn a_folder_of_an_artifact_that_is_a_link_is_reported_and_not_followed() {
+fn a_link_as_directory_of_an_artifact_is_not_followed() {
     for link in ["rand", "rand/stage"] {
         let project = Project::new()
             .file("outside/stage/lib/secret", "secret")

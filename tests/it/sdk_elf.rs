@@ -143,9 +143,9 @@ fn no_name_changes_that_shares_its_end_with_a_search_path() {
     );
     let elf = Elf::read(&library).unwrap();
     let strings = elf.string_table(&library).unwrap();
-    let output_of = |tag| elf.dynamic_strings(&strings, tag).unwrap();
+    let strings_of = |tag| elf.dynamic_strings(&strings, tag).unwrap();
     assert_eq!(
-        output_of(rock_matrix::elf::tag::RUNPATH),
+        strings_of(rock_matrix::elf::tag::RUNPATH),
         ["$ORIGIN/llvm/lib"]
     );
     let path = "lib/libshared.so.1".to_owned();
@@ -254,7 +254,7 @@ fn plain_library() -> Vec<u8> {
 /// `sdk rpath` alone does what a build does: entries behind those that are there, as an RPATH, and
 /// twice is once.
 #[test]
-fn search_paths_are_reported_and_changed_and_files_stay_what_they_are() {
+fn search_paths_are_changed_and_files_keep_their_kind() {
     let folder = tempfile::tempdir().unwrap();
     let words = [
         "-shared",

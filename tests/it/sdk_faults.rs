@@ -164,7 +164,7 @@ fn a_build_that_is_interrupted_takes_away_what_it_began() {
 }
 
 #[test]
-fn a_disk_that_takes_no_more_is_reported_and_nothing_is_half_written() {
+fn a_full_disk_is_reported_and_leaves_nothing_half_written() {
     let project = Project::new();
     large(&project);
     // In a large member, in a member that is copied as it is, and in the tree to build against.
@@ -194,7 +194,7 @@ fn a_disk_that_takes_no_more_is_reported_and_nothing_is_half_written() {
 }
 
 #[test]
-fn a_disk_that_cannot_keep_what_archives_hold_is_reported_before_anything_is_written() {
+fn a_disk_too_small_for_the_archives_is_an_error_before_writes() {
     let project = Project::new();
     let artifacts = Artifacts::split(&project);
     let mut state = 1_u32;

@@ -140,15 +140,15 @@ fn an_archive_that_its_digest_does_not_vouch_for_is_not_kept() {
     )
     .unwrap();
     std::fs::write(staged.join("base_run_generic.tar.zst.sha256sum"), "nothing").unwrap();
-    let output = fetch(&project, &["^blas_(lib|dev)_gen", "^base_run"], 1).stderr;
-    assert_eq!(output.matches("[S002 bad-artifact]").count(), 2, "{output}");
+    let stderr = fetch(&project, &["^blas_(lib|dev)_gen", "^base_run"], 1).stderr;
+    assert_eq!(stderr.matches("[S002 bad-artifact]").count(), 2, "{stderr}");
     assert!(
-        output.contains("blas_dev_generic.tar.zst") && output.contains("not the published one"),
-        "{output}"
+        stderr.contains("blas_dev_generic.tar.zst") && stderr.contains("not the published one"),
+        "{stderr}"
     );
     assert!(
-        output.contains("`nothing` is not a SHA-256 digest"),
-        "{output}"
+        stderr.contains("`nothing` is not a SHA-256 digest"),
+        "{stderr}"
     );
     let with_sum = [
         "blas_lib_generic.tar.zst",
@@ -169,9 +169,9 @@ fn an_archive_that_its_digest_does_not_vouch_for_is_not_kept() {
     // The digest that it was checked by lies beside it, for whoever reads it, and none does that is
     // of another one.
     let beside = project.path("artifacts/blas_lib_generic.tar.zst.sha256sum");
-    let output = std::fs::read_to_string(&beside).unwrap();
+    let checksum = std::fs::read_to_string(&beside).unwrap();
     assert_eq!(
-        output,
+        checksum,
         sum(&good).replace("archive", "blas_lib_generic.tar.zst")
     );
     std::fs::copy(staged.join("blas_dev_generic.tar.zst"), &path).unwrap();
@@ -309,7 +309,7 @@ fn archives_are_unpacked_into_folders_of_their_own_or_one_tree() {
 }
 
 #[test]
-fn a_bucket_is_listed_and_names_are_requested_as_addresses_have_them() {
+fn names_from_a_bucket_are_requested_percent_encoded() {
     let project = Project::new();
     let artifacts = Artifacts::new(&project, true);
     artifacts.file("blas_lib_gfx942:xnack+/blas/stage/lib/extra.co", b"x");
@@ -448,7 +448,7 @@ fn nothing_is_written_through_a_link_of_this_run_or_of_one_before() {
 
 /// What lists what an archive holds must come first, also where its folders are not wanted.
 #[test]
-fn an_archive_that_does_not_say_what_it_holds_is_not_unpacked() {
+fn an_archive_without_its_manifest_first_is_not_unpacked() {
     for (manifest, path, why) in [
         (
             None,
@@ -486,7 +486,7 @@ fn an_archive_that_does_not_say_what_it_holds_is_not_unpacked() {
 }
 
 #[test]
-fn what_the_command_line_does_not_say_variables_do_unless_they_are_empty() {
+fn variables_replace_missing_options_unless_they_are_empty() {
     const NAMES: [&str; 5] = [
         "THEROCK_RUN_ID",
         "THEROCK_PLATFORM",
@@ -625,13 +625,13 @@ fn links_that_lead_out_with_those_of_an_earlier_run_are_refused() {
             fetch(&project, &[name, "--flatten", "--output-dir", "tree"], code).stderr
         };
         run(first, 0);
-        let text = run(second, 1);
-        let output = "\
+        let stderr = run(second, 1);
+        let expected = "\
 error[S002 bad-artifact]: the link `c` leads out of the artifact, to `a/b/../outside`, through other links
 --> tree
 help: remove it and fetch it again
 ";
-        assert_eq!(text.trim_end(), output.trim_end());
+        assert_eq!(stderr.trim_end(), expected.trim_end());
         assert_eq!(
             (
                 project.path("tree/a/b").is_symlink(),

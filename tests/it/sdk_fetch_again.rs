@@ -169,11 +169,8 @@ fn two_runs_into_one_folder_come_one_after_the_other() {
             .spawn()
             .unwrap();
         let mut lines = BufReader::new(second.stderr.take().unwrap()).lines();
-        let output = lines.next().unwrap().unwrap();
-        assert!(
-            output.contains("waiting for another run to end"),
-            "{output}"
-        );
+        let line = lines.next().unwrap().unwrap();
+        assert!(line.contains("waiting for another run to end"), "{line}");
         signal("CONT", &first);
         assert!(first.wait_with_output().unwrap().status.success());
         assert_eq!(lines.count(), 0);
@@ -210,10 +207,10 @@ fn one_tree_comes_as_a_whole_or_stays_as_it_was() {
         assert_eq!(project.read("tree/lib/first"), "old");
         names(&project.path("tree"))
     };
-    let output = fetch(&project, &flat, 1);
+    let stderr = fetch(&project, &flat, 1);
     assert!(
-        output.contains("[S002 bad-artifact]") && output.contains("damaged or truncated"),
-        "{output}"
+        stderr.contains("[S002 bad-artifact]") && stderr.contains("damaged or truncated"),
+        "{stderr}"
     );
     assert_eq!(as_it_was(), [".download_cache", "lib"]);
     std::fs::remove_file(damaged).unwrap();
@@ -225,10 +222,10 @@ fn one_tree_comes_as_a_whole_or_stays_as_it_was() {
     assert_eq!(as_it_was(), [".download_cache", "lib"]);
     let in_the_way = project.path("tree/share");
     std::fs::write(&in_the_way, "a file").unwrap();
-    let output = fetch(&project, &flat, 3);
+    let stderr = fetch(&project, &flat, 3);
     assert!(
-        output.contains("there is a file in place of a directory"),
-        "{output}"
+        stderr.contains("there is a file in place of a directory"),
+        "{stderr}"
     );
     assert_eq!(as_it_was(), [".download_cache", "lib", "share"]);
     std::fs::remove_file(in_the_way).unwrap();
@@ -282,10 +279,10 @@ fn what_was_unpacked_stays_as_long_as_the_same_archive_is_published() {
         "--verbose",
     ];
     let apart = [only.as_slice(), &["--delete-after-extract"]].concat();
-    let output = fetch(&project, &apart, 0);
+    let stderr = fetch(&project, &apart, 0);
     assert!(
-        output.contains("unpacked artifacts/fft_lib_generic\n"),
-        "{output}"
+        stderr.contains("unpacked artifacts/fft_lib_generic\n"),
+        "{stderr}"
     );
     assert_eq!(names(&project.path("artifacts")), ["fft_lib_generic"]);
     assert_eq!(
@@ -301,11 +298,11 @@ fn what_was_unpacked_stays_as_long_as_the_same_archive_is_published() {
         std::fs::read(&hidden).unwrap(),
     )
     .unwrap();
-    let output = fetch(&project, &apart, 0);
+    let stderr = fetch(&project, &apart, 0);
     assert!(
-        output.contains("already there: artifacts/fft_lib_generic\n")
-            && !output.contains("fetched"),
-        "{output}"
+        stderr.contains("already there: artifacts/fft_lib_generic\n")
+            && !stderr.contains("fetched"),
+        "{stderr}"
     );
     assert_eq!(
         (
@@ -315,14 +312,14 @@ fn what_was_unpacked_stays_as_long_as_the_same_archive_is_published() {
         (before, 1)
     );
     // Who wants the archive too gets it, and the folder stays.
-    let output = fetch(&project, &only, 0);
+    let stderr = fetch(&project, &only, 0);
     assert!(
-        output.contains("fetched artifacts/fft_lib_generic.tar.zst"),
-        "{output}"
+        stderr.contains("fetched artifacts/fft_lib_generic.tar.zst"),
+        "{stderr}"
     );
     assert!(
-        output.contains("already there: artifacts/fft_lib_generic\n"),
-        "{output}"
+        stderr.contains("already there: artifacts/fft_lib_generic\n"),
+        "{stderr}"
     );
     assert_eq!(inode("artifacts/fft_lib_generic"), before);
     assert_eq!(names(&project.path("artifacts")).len(), 3);
@@ -472,21 +469,21 @@ fn a_damaged_download_is_requested_again() {
     ] {
         assert_eq!(request_count(name, &all), times, "{name}: {all:?}");
     }
-    let output = run(&["^d"], 3);
+    let stderr = run(&["^d"], 3);
     assert!(
-        output.contains("[K004 cannot-fetch]") && output.contains("responded with 404"),
-        "{output}"
+        stderr.contains("[K004 cannot-fetch]") && stderr.contains("responded with 404"),
+        "{stderr}"
     );
     assert_eq!(request_count("d_lib", &served.requests()), 1);
     // Nor is a bucket that is not there; what then helps is another place.
     let other = format!("{url}/none");
-    let output = project
+    let stderr = project
         .run(&["sdk", "fetch", "--run-id", "7", "--bucket", &other])
         .exits(3)
         .stderr;
     assert!(
-        output.contains("`--local-staging`") && output.contains("`--release-type`"),
-        "{output}"
+        stderr.contains("`--local-staging`") && stderr.contains("`--release-type`"),
+        "{stderr}"
     );
     assert_eq!(served.requests().len(), 1);
 }

@@ -200,13 +200,13 @@ fn a_target_in_another_case_than_everyone_writes_it_is_refused() {
     );
     assert!(
         stderr.contains("rename it to `fft_lib_gfx94X-dcgpu`"),
-        "all faults are told in one run: {stderr}"
+        "all errors are reported in one run: {stderr}"
     );
     assert!(!project.has("out/dist"));
 }
 
 #[test]
-fn other_bytes_under_one_path_are_reported_in_the_tree_to_build_against_too() {
+fn different_files_at_one_path_of_the_devel_tree_are_reported() {
     let project = Project::new();
     let artifacts = Artifacts::split(&project);
     let header = "p/stage/include/hip/hip_runtime.h";
@@ -269,13 +269,13 @@ fn a_file_here_and_a_folder_there_are_refused_in_the_tree_to_build_against() {
     assert_eq!(
         stderr.matches("error[S005").count(),
         2,
-        "each is told once: {stderr}"
+        "each is reported once: {stderr}"
     );
     assert!(!project.has("out/dist"));
 }
 
 #[test]
-fn names_of_headers_that_differ_only_in_case_are_reported_and_refused_for_windows() {
+fn headers_that_differ_only_in_case_are_refused_for_windows() {
     let project = Project::new();
     let artifacts = Artifacts::new(&project, true);
     artifacts.file("blas_lib_gfx942/blas/stage/lib/a.co", b"code");
@@ -338,9 +338,9 @@ fn links_through_links_to_folders_are_in_the_tree_to_build_against() {
     }
 }
 
-/// Nothing can hold these, and each is told.
+/// Nothing can hold these, and each is reported.
 #[test]
-fn loops_and_links_out_of_the_tree_to_build_against_are_reported_and_left_out() {
+fn loops_and_links_out_of_the_devel_tree_are_left_out() {
     let project = Project::new();
     let artifacts = Artifacts::split(&project);
     let stage = "prim_dev_generic/p/stage";

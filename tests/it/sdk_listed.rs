@@ -56,7 +56,7 @@ fn folders_that_a_manifest_lists_need_not_be_there() {
 }
 
 #[test]
-fn what_a_manifest_does_not_list_is_reported_once_of_folders_and_archives_alike() {
+fn files_that_a_manifest_does_not_list_are_reported_once() {
     let project = Project::new();
     let artifacts = Artifacts::split(&project);
     manifest(&project, "hip/stagee\n");
@@ -82,7 +82,7 @@ fn what_a_manifest_does_not_list_is_reported_once_of_folders_and_archives_alike(
 }
 
 #[test]
-fn a_manifest_that_cannot_be_looked_at_is_reported_and_the_artifact_not_passed_over() {
+fn an_unreadable_manifest_is_an_error() {
     let project = Project::new();
     Artifacts::split(&project);
     let manifest = project.path(CORE).join("artifact_manifest.txt");

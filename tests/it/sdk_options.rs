@@ -165,7 +165,7 @@ fn the_plan_lists_other_names_of_libraries_whether_they_are_left_out_or_not() {
 }
 
 #[test]
-fn the_time_of_members_is_what_the_option_says_whatever_the_environment_does() {
+fn the_time_of_members_is_that_of_the_option() {
     let project = Project::new().env("SOURCE_DATE_EPOCH", "1000000000");
     Artifacts::split(&project);
     let sum = |name: &str| std::fs::read(project.path("out/dist").join(name)).unwrap();
@@ -201,7 +201,7 @@ fn the_time_of_members_is_what_the_option_says_whatever_the_environment_does() {
 
 /// Lists whose values would fit in order are none either.
 #[test]
-fn a_manifest_of_a_build_that_is_a_list_says_nothing() {
+fn a_manifest_of_a_build_that_is_a_list_is_invalid() {
     for text in ["[]", "[\"7.10.0\", {}]"] {
         let project = Project::new();
         Artifacts::split(&project).file(
@@ -233,12 +233,12 @@ fn a_family_of_no_name_is_none() {
 }
 
 #[test]
-fn a_build_without_packages_tells_what_is_wrong_and_writes_nothing() {
+fn a_build_without_packages_reports_errors_and_writes_nothing() {
     let project = Project::new();
     Artifacts::split(&project);
-    let output = build(&project, &["--no-build-packages", "--format", "json"], 0);
-    assert_eq!(output.json()["files"], serde_json::json!([]));
-    let output = build(
+    let outcome = build(&project, &["--no-build-packages", "--format", "json"], 0);
+    assert_eq!(outcome.json()["files"], serde_json::json!([]));
+    let stderr = build(
         &project,
         &[
             "--no-build-packages",
@@ -249,8 +249,8 @@ fn a_build_without_packages_tells_what_is_wrong_and_writes_nothing() {
     )
     .stderr;
     assert!(
-        output.contains("error[S009 missing-targets]: there are no artifacts for gfx1101, gfx1102"),
-        "{output}"
+        stderr.contains("error[S009 missing-targets]: there are no artifacts for gfx1101, gfx1102"),
+        "{stderr}"
     );
     assert!(!project.has("out"));
     build(&project, &["--no-build-packages", "--build-packages"], 0);
@@ -273,7 +273,7 @@ fn a_build_without_packages_tells_what_is_wrong_and_writes_nothing() {
 }
 
 #[test]
-fn packages_that_another_run_put_there_meanwhile_are_not_replaced_unasked() {
+fn packages_of_a_concurrent_run_are_replaced_only_on_request() {
     let project = Project::new();
     Artifacts::split(&project);
     std::fs::create_dir_all(project.path("out")).unwrap();
@@ -346,9 +346,9 @@ fn by_families(project: &Project) {
 fn one_of_several_families_is_made_as_if_there_were_no_other() {
     let project = Project::new();
     by_families(&project);
-    let output_of =
+    let outcome_of =
         |more: &[&str], code| build(&project, &[&["--mode", "legacy"], more].concat(), code);
-    let made = output_of(&["--linux-amdgpu-families", "gfx94X-dcgpu"], 0).stdout;
+    let made = outcome_of(&["--linux-amdgpu-families", "gfx94X-dcgpu"], 0).stdout;
     let names: Vec<&str> = made
         .lines()
         .filter_map(|line| line.strip_prefix("out/dist/"))
@@ -375,20 +375,20 @@ fn one_of_several_families_is_made_as_if_there_were_no_other() {
         "gfx94X-dcgpu,gfx1151",
     ];
     for families in [&both[..], &both[2..]] {
-        output_of(families, 0);
+        outcome_of(families, 0);
         assert_eq!(
             project.run(&["sdk", "verify", "out/dist"]).exits(0).stderr,
             "",
             "{families:?}"
         );
     }
-    let stderr = output_of(&["--linux-amdgpu-families", "gfx94X-dcgpu,gfx1151"], 1).stderr;
+    let stderr = outcome_of(&["--linux-amdgpu-families", "gfx94X-dcgpu,gfx1151"], 1).stderr;
     let there = "artifacts exist for gfx110X-all, gfx94X-dcgpu";
     assert!(
         stderr.contains("there are no artifacts for gfx1151") && stderr.contains(there),
         "{stderr}"
     );
-    let stderr = output_of(&["--windows-amdgpu-families", "bogus"], 1).stderr;
+    let stderr = outcome_of(&["--windows-amdgpu-families", "bogus"], 1).stderr;
     assert!(
         stderr.contains("error[S009 missing-targets]: there is no family `bogus`"),
         "{stderr}"
@@ -443,9 +443,9 @@ fn families_can_be_those_of_a_checkout() {
     );
 }
 
-/// What earlier tools did, and what is wrong with it, is told by `sdk verify`.
+/// What earlier tools did, and what is wrong with it, is reported by `sdk verify`.
 #[test]
-fn packages_for_one_target_have_the_module_of_the_libraries_only_on_request() {
+fn device_packages_have_the_library_module_only_on_request() {
     let project = Project::new();
     Artifacts::split(&project);
     build(&project, &["--device-init-compat"], 0);

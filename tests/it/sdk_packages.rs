@@ -368,7 +368,7 @@ fn a_target_without_artifacts_stops_the_build_before_anything_is_written() {
 
 /// Without the manifest of the build nobody knows how packages are to be made.
 #[test]
-fn the_manifest_of_the_build_says_how_packages_are_made() {
+fn the_manifest_of_the_build_determines_the_packages() {
     let project = Project::new();
     Artifacts::split(&project);
     let manifest =
@@ -520,7 +520,7 @@ fn a_folder_without_artifacts_is_reported() {
 }
 
 #[test]
-fn the_first_of_two_artifacts_with_one_path_is_taken_and_the_other_reported() {
+fn the_first_of_two_artifacts_with_one_path_is_used() {
     let project = Project::new();
     let artifacts = Artifacts::split(&project);
     artifacts.file("base_run_generic/base/stage/share/same", b"same");
@@ -571,7 +571,7 @@ fn a_path_that_is_a_file_here_and_a_folder_there_is_refused() {
 }
 
 #[test]
-fn names_that_differ_only_in_case_are_reported_and_refused_for_windows() {
+fn names_that_differ_only_in_case_are_refused_for_windows() {
     let project = Project::new();
     let artifacts = Artifacts::split(&project);
     artifacts.file("base_run_generic/base/stage/share/Readme", b"a");
@@ -709,14 +709,14 @@ fn a_build_by_families_gives_each_its_libraries_and_its_tree() {
         let texts = selector(
             &std::fs::read(project.path(&format!("out/dist/{family}/rocm-7.10.0.tar.gz"))).unwrap(),
         );
-        let output = &texts["rocm-7.10.0/src/rocm_sdk/_dist_info.py"];
+        let module = &texts["rocm-7.10.0/src/rocm_sdk/_dist_info.py"];
         for line in [
             format!("DEFAULT_TARGET_FAMILY = \"{family}\""),
             format!("AVAILABLE_TARGET_FAMILIES = [\"{family}\"]"),
         ] {
             assert!(
-                output.lines().any(|found| found == line),
-                "{line}: {output}"
+                module.lines().any(|found| found == line),
+                "{line}: {module}"
             );
         }
     }
@@ -833,7 +833,7 @@ fn both_platforms_make_the_same_source_distribution_of_the_targets_of_both() {
     let linux = sdist("linux", &["gfx942", "gfx1100", "gfx1101", "gfx1102"]);
     assert!(linux == sdist("windows", &["gfx1100", "gfx1101", "gfx1102"]));
     let texts = selector(&linux);
-    let output = &texts["rocm-7.10.0/src/rocm_sdk/_dist_info.py"];
+    let module = &texts["rocm-7.10.0/src/rocm_sdk/_dist_info.py"];
     for line in [
         r#"DEFAULT_TARGET_FAMILY = "gfx1100""#,
         r#"AVAILABLE_TARGET_FAMILIES = ["gfx1100","gfx1101","gfx1102","gfx942"]"#,
@@ -841,8 +841,8 @@ fn both_platforms_make_the_same_source_distribution_of_the_targets_of_both() {
         r#"WINDOWS_TARGET_FAMILIES = ["gfx1100","gfx1101","gfx1102"]"#,
     ] {
         assert!(
-            output.lines().any(|found| found == line),
-            "{line}: {output}"
+            module.lines().any(|found| found == line),
+            "{line}: {module}"
         );
     }
     let about = &texts["rocm-7.10.0/PKG-INFO"];

@@ -186,7 +186,7 @@ fn the_packages_of_a_run_are_made_of_what_is_fetched() {
 }
 
 #[test]
-fn a_build_that_continues_makes_the_packages_again_where_an_artifact_changed() {
+fn a_resumed_build_rebuilds_packages_of_changed_artifacts() {
     let project = project("[gfx942, gfx1100]");
     let build = || {
         project
@@ -269,12 +269,12 @@ fn commands(vars: &str, more: &str) -> Vec<String> {
         .run(&["build", "--all", "--dry-run", "--matrix", MATRIX])
         .exits(0)
         .stdout;
-    let lines = stdout
+    let commands = stdout
         .lines()
         .map(str::trim)
         .filter(|line| line.starts_with("rock-matrix sdk "));
     let (proof, others): (Vec<&str>, Vec<&str>) =
-        lines.partition(|line| *line == "rock-matrix sdk verify dist");
+        commands.partition(|line| *line == "rock-matrix sdk verify dist");
     assert_eq!(proof.len(), 1, "{stdout}");
     others.into_iter().map(str::to_owned).collect()
 }
@@ -421,7 +421,7 @@ fn a_source_distribution_of_another_name_is_not_delivered() {
 }
 
 #[test]
-fn rows_of_wheels_that_cannot_be_evaluated_are_reported_once_a_file() {
+fn invalid_rows_of_wheels_are_reported_once_for_each_file() {
     let recipe = "recipe: 1\nname: own\nwheels:\n  - {distribution: 'own-{{ each }}', each: '{{ targets }}'}\n  - {distribution: '{{ \
                   gfx|first }}!'}\nsteps:\n  - {stage: a, rock-matrix: [sdk, targets], argv: [x]}\ncollect: {wheels: 'dist/*.whl'}\n";
     let matrix =

@@ -55,9 +55,9 @@ impl Set {
         self.project.run(&["sdk", "verify", "out/dist"]).exits(code)
     }
 
-    /// Asserts that exactly one finding is told, and how it begins.
+    /// Asserts that exactly one finding is reported, and how it begins.
     #[track_caller]
-    fn says(&self, code: i32, begins: &str, holds: &str) {
+    fn assert_finding(&self, code: i32, begins: &str, holds: &str) {
         let stderr = self.verify(code).stderr;
         assert!(
             stderr.starts_with(begins) && stderr.contains(holds),
@@ -168,7 +168,7 @@ fn a_module_past_the_limit_is_refused() {
 }
 
 #[test]
-fn a_sound_set_is_reported_package_by_package_and_nothing_is_found() {
+fn a_sound_set_is_listed_by_package_without_findings() {
     let set = Set::new();
     let outcome = set.verify(0);
     assert_eq!(outcome.stderr, "");
@@ -233,7 +233,7 @@ fn a_folder_without_packages_is_reported() {
 }
 
 #[test]
-fn a_damaged_wheel_is_reported_and_what_it_would_have_is_not_missing() {
+fn a_damaged_wheel_is_reported_and_not_as_missing() {
     let set = Set::new();
     std::fs::write(set.path("rocm_sdk_core"), b"PK").unwrap();
     let outcome = set.verify(1);
@@ -259,7 +259,7 @@ fn a_wheel_of_something_else_is_reported_and_not_looked_at() {
         other.bytes(),
     )
     .unwrap();
-    set.says(
+    set.assert_finding(
         0,
         "warning[S030 no-sdk-packages]: it is not a package of the SDK",
         "demo-1.0-py3-none-any.whl",
@@ -267,13 +267,13 @@ fn a_wheel_of_something_else_is_reported_and_not_looked_at() {
 }
 
 #[test]
-fn a_member_that_is_not_what_record_says_is_reported_with_its_place() {
+fn a_member_that_contradicts_record_is_reported_with_its_path() {
     let set = Set::new();
     let path = set.path("rocm_sdk_libraries");
     let mut members = crate::support::rewritten::members(&path);
     members.get_mut("rocm_sdk_libraries/py.typed").unwrap().0 = b"x".to_vec();
     crate::support::rewritten::write(&path, &members);
-    set.says(
+    set.assert_finding(
         1,
         "error[W0",
         "rocm_sdk_libraries-7.10.0-py3-none-linux_x86_64.whl: rocm_sdk_libraries/py.typed",
@@ -305,7 +305,7 @@ fn packages_of_two_versions_are_reported() {
         });
     });
     std::fs::rename(old, set.project.path(new)).unwrap();
-    set.says(
+    set.assert_finding(
         1,
         "error[S031 sdk-package-name]: the packages do not have the same version: 7.10.0, 7.11.0",
         "7.11.0-py3",
@@ -357,7 +357,7 @@ fn a_package_that_rocm_asks_for_and_is_not_there_is_reported() {
     }
     let set = Set::new();
     std::fs::remove_file(set.project.path("out/dist/rocm-7.10.0.tar.gz")).unwrap();
-    set.says(
+    set.assert_finding(
         1,
         "error[S032 sdk-package-missing]: there is no package `rocm`",
         "",
@@ -440,7 +440,7 @@ fn names_that_some_systems_do_not_take_are_warnings() {
     let set = Set::of(|artifacts| {
         artifacts.file("blas_lib_gfx1100/blas/stage/lib/LibHipblas.so.3", b"x");
     });
-    set.says(
+    set.assert_finding(
         0,
         "warning[S007 case-clash]: its name differs from ",
         "LibHipblas.so.3",
@@ -456,7 +456,7 @@ fn packages_that_would_not_lie_beside_each_other_are_reported() {
             text.replace("Purelib: true", "Purelib: false")
         });
     });
-    set.says(
+    set.assert_finding(
         1,
         "error[S035 sdk-package-layout]: WHEEL does not have `Root-Is-Purelib: true`",
         "rocm_sdk_core",
@@ -465,7 +465,7 @@ fn packages_that_would_not_lie_beside_each_other_are_reported() {
     set.edit("rocm_profiler", |members| {
         drop(members.remove("_rocm_profiler/__init__.py"));
     });
-    set.says(
+    set.assert_finding(
         1,
         "error[S035 sdk-package-layout]: there is no `_rocm_profiler/__init__.py`",
         "rocm_profiler",
@@ -474,7 +474,7 @@ fn packages_that_would_not_lie_beside_each_other_are_reported() {
     set.edit("rocm_profiler", |members| {
         drop(members.insert("etc/x".into(), (Vec::new(), 0o644)));
     });
-    set.says(
+    set.assert_finding(
         1,
         "error[S035 sdk-package-layout]: it is outside `_rocm_profiler`",
         "etc/x",
@@ -492,7 +492,7 @@ fn a_device_package_requires_the_libraries_of_its_own_version() {
     });
     let expected = "error[S035 sdk-package-layout]: METADATA does not have `Requires-Dist: \
                     rocm-sdk-libraries==7.10.0`";
-    set.says(1, expected, "rocm_sdk_device_gfx942");
+    set.assert_finding(1, expected, "rocm_sdk_device_gfx942");
 }
 
 #[test]
@@ -504,13 +504,13 @@ fn a_console_script_without_a_function_is_an_error_and_without_its_program_a_war
             text + "roc-obj = rocm_sdk_core._cli:roc_obj\n"
         });
     });
-    set.says(
+    set.assert_finding(
         1,
         "error[S036 script-without-program]: `roc-obj` runs `rocm_sdk_core._cli:roc_obj`",
         "entry_points.txt",
     );
     let set = Set::of(|artifacts| artifacts.remove("base_run_generic/base/stage/bin/rocminfo"));
-    set.says(
+    set.assert_finding(
         0,
         "warning[S036 script-without-program]: `rocminfo` runs `bin/rocminfo`",
         "entry_points.txt",
@@ -536,28 +536,28 @@ fn libraries_search_by_rpath_and_in_the_core_package() {
         set
     };
     let core = |more: &str| format!("{CORE}{more}");
-    edited(&core(""), true).says(
+    edited(&core(""), true).assert_finding(
         1,
         "error[S037 sdk-search-path]: it has the RUNPATH",
         library,
     );
     let half = "$ORIGIN/../../_rocm_sdk_core/lib/llvm/lib";
-    edited(half, false).says(
+    edited(half, false).assert_finding(
         1,
         "error[S037 sdk-search-path]: it does not search `_rocm_sdk_core/lib/rocm_sysdeps/lib`",
         library,
     );
-    edited(&core(":$ORIGIN/../../_rocm_other/lib"), false).says(
+    edited(&core(":$ORIGIN/../../_rocm_other/lib"), false).assert_finding(
         1,
         "error[S037 sdk-search-path]: it searches `$ORIGIN/../../_rocm_other/lib`, but no package has the directory",
         library,
     );
-    edited(&core(":$ORIGIN/../../../lib"), false).says(
+    edited(&core(":$ORIGIN/../../../lib"), false).assert_finding(
         1,
         "error[S037 sdk-search-path]: it searches `$ORIGIN/../../../lib`, above",
         library,
     );
-    edited(&core(":/opt/rocm/lib"), false).says(
+    edited(&core(":/opt/rocm/lib"), false).assert_finding(
         0,
         "warning[S037 sdk-search-path]: it searches `/opt/rocm/lib`, where the ROCm of a machine \
          may be",
@@ -581,18 +581,18 @@ fn a_library_that_is_needed_must_be_found_where_it_lies() {
     };
     let set = needing("libamdhip64.so.7");
     assert_eq!(set.verify(0).stderr, "", "the core package is searched");
-    needing("libdeep.so.1").says(
+    needing("libdeep.so.1").assert_finding(
         1,
         "error[S038 unreachable-library]: it needs `libdeep.so.1` of _rocm_sdk_libraries/lib/deep",
         "_rocm_sdk_libraries/lib/libuser.so.1",
     );
-    needing("libhipblas.so.3").says(
+    needing("libhipblas.so.3").assert_finding(
         0,
         "warning[S038 unreachable-library]: it needs `libhipblas.so.3`, which is next to it, but \
          does not search its own directory",
         "libuser.so.1",
     );
-    needing("libnobody.so.9").says(
+    needing("libnobody.so.9").assert_finding(
         0,
         "warning[S038 unreachable-library]: it needs `libnobody.so.9`, which is in no package",
         "libuser.so.1",
@@ -628,7 +628,7 @@ fn a_library_is_named_as_loaders_ask_for_it() {
         let library = members["_rocm_sdk_core/lib/libamdhip64.so.7"].clone();
         members.insert("_rocm_sdk_core/lib/libamdhip64.so".into(), library);
     });
-    set.says(
+    set.assert_finding(
         1,
         "error[S039 other-soname]: the dynamic linker looks it up as `libamdhip64.so.7`",
         "libamdhip64.so",
@@ -655,7 +655,7 @@ fn a_program_in_place_of_a_link_leads_to_a_program() {
             .unwrap()
             .1 = 0o644;
     });
-    set.says(
+    set.assert_finding(
         1,
         "error[S040 stub-to-nowhere]: it runs `clang-23`, which is not executable",
         "clang",
@@ -686,16 +686,16 @@ fn a_library_that_loaders_refuse_is_reported() {
 
 #[test]
 fn a_tree_to_build_against_comes_in_the_order_that_its_extractor_needs() {
-    let says = |edit: &dyn Fn(&mut Vec<InTree>), begins: &str| {
+    let check = |edit: &dyn Fn(&mut Vec<InTree>), begins: &str| {
         let set = Set::new();
         set.edit("rocm_sdk_devel", |members| tree(members, edit));
-        set.says(
+        set.assert_finding(
             1,
             &format!("error[S041 sdk-devel-tree]: {begins}"),
             "rocm_sdk_devel/_devel.tar",
         );
     };
-    says(
+    check(
         &|entries| {
             let deep = entries.remove(place(entries, "include/hip/hip_runtime.h"));
             entries.insert(1, deep);
@@ -703,7 +703,7 @@ fn a_tree_to_build_against_comes_in_the_order_that_its_extractor_needs() {
         "`_rocm_sdk_devel/include/hip` comes after files in subdirectories of \
          `_rocm_sdk_devel/include`",
     );
-    says(
+    check(
         &|entries| {
             let file = InTree {
                 path: "_rocm_sdk_devel/x".into(),
@@ -729,14 +729,14 @@ fn a_tree_to_build_against_comes_in_the_order_that_its_extractor_needs() {
         },
         "the link `_rocm_sdk_devel/y` comes before its file `_rocm_sdk_devel/x`",
     );
-    says(
+    check(
         &|entries| {
             let again = entries[0].clone();
             entries.push(again);
         },
         "the archive has `_rocm_sdk_devel/__init__.py` twice",
     );
-    says(
+    check(
         &|entries| drop(entries.remove(0)),
         "the tree has no `_rocm_sdk_devel/__init__.py`",
     );
@@ -758,12 +758,12 @@ fn a_tree_to_build_against_stays_in_its_folder_and_links_to_what_is_there() {
                 content: Vec::new(),
             });
         };
-        let output = stderr_of(&edit, 1);
+        let stderr = stderr_of(&edit, 1);
         assert!(
-            output.contains(&format!(
+            stderr.contains(&format!(
                 "`{path}` is not in the directory `_rocm_sdk_devel`"
             )),
-            "{output}"
+            "{stderr}"
         );
     }
     let link = |text: &'static str| {
@@ -810,7 +810,7 @@ fn links_of_a_tree_may_lead_through_links_to_folders() {
 }
 
 #[test]
-fn a_tree_that_xz_made_is_read_too_and_a_damaged_one_is_reported() {
+fn an_xz_tree_is_read_and_a_damaged_one_is_reported() {
     let project = Project::new();
     let artifacts = Artifacts::split(&project);
     artifacts.programs();
@@ -841,7 +841,7 @@ fn a_tree_that_xz_made_is_read_too_and_a_damaged_one_is_reported() {
     set.edit("rocm_sdk_devel", |members| {
         drop(members.remove("rocm_sdk_devel/_devel.tar.xz"));
     });
-    set.says(
+    set.assert_finding(
         1,
         "error[S041 sdk-devel-tree]: it must have one archive",
         "rocm_sdk_devel",
@@ -865,7 +865,7 @@ fn libraries_of_a_tree_have_an_rpath_and_are_whole() {
             );
         });
     });
-    set.says(
+    set.assert_finding(
         1,
         "error[S037 sdk-search-path]: `_rocm_sdk_devel/libx.so.1` has the RUNPATH `$ORIGIN`",
         "_devel.tar",
@@ -875,7 +875,7 @@ fn libraries_of_a_tree_have_an_rpath_and_are_whole() {
 #[test]
 fn a_device_package_lists_each_of_its_files() {
     let list = "_rocm_sdk_libraries/.devel_links/gfx942.json";
-    let says = |edit: &dyn Fn(String) -> String, holds: &str| {
+    let check = |edit: &dyn Fn(String) -> String, holds: &str| {
         let set = Set::new();
         set.edit("rocm_sdk_device_gfx942", |members| {
             text(members, list, edit);
@@ -886,28 +886,28 @@ fn a_device_package_lists_each_of_its_files() {
             "{stderr}"
         );
     };
-    says(
+    check(
         &|text| text.replace("7.10.0", "7.9.0"),
         "it has version \"7.9.0\", but the package has `7.10.0`",
     );
-    says(
+    check(
         &|text| text.replace("\"lib/rocblas", "\"lib/other"),
         "it does not list `lib/rocblas/library/Kernels_gfx942.co`",
     );
-    says(
+    check(
         &|text| text.replace("\"lib/rocblas", "\"lib/other"),
         "it lists `lib/other/library/Kernels_gfx942.co`",
     );
-    says(
+    check(
         &|text| text.replace("\"../../_rocm", "\"../_rocm"),
         "it says that `.kpack/blas_lib_gfx942.kpack` is at `../_rocm",
     );
-    says(&|_| "no list".to_owned(), "it is not a list of files");
+    check(&|_| "no list".to_owned(), "it is not a list of files");
     let set = Set::new();
     set.edit("rocm_sdk_device_gfx942", |members| {
         drop(members.remove(list));
     });
-    set.says(
+    set.assert_finding(
         1,
         "error[S042 device-links]: there is no `_rocm_sdk_libraries/.devel_links/gfx942.json`",
         "gfx942",
@@ -949,7 +949,7 @@ fn the_source_distribution_knows_exactly_the_targets_that_there_are_packages_for
         selector(&set, edit);
         set.verify(1).stderr
     };
-    let output = stderr_of(&|name, text| {
+    let stderr = stderr_of(&|name, text| {
         Some(if name == about {
             text + "AVAILABLE_TARGET_FAMILIES = [\"gfx1100\"]\n"
         } else {
@@ -957,10 +957,10 @@ fn the_source_distribution_knows_exactly_the_targets_that_there_are_packages_for
         })
     });
     assert!(
-        output.starts_with("error[S043 bad-selector]: it does not know `gfx942`"),
-        "{output}"
+        stderr.starts_with("error[S043 bad-selector]: it does not know `gfx942`"),
+        "{stderr}"
     );
-    let output = stderr_of(&|name, text| {
+    let stderr = stderr_of(&|name, text| {
         Some(if name == about {
             text + "DEFAULT_TARGET_FAMILY = \"gfx900\"\n"
         } else {
@@ -968,10 +968,10 @@ fn the_source_distribution_knows_exactly_the_targets_that_there_are_packages_for
         })
     });
     assert!(
-        output.contains("if no GPU is found, it selects `gfx900`"),
-        "{output}"
+        stderr.contains("if no GPU is found, it selects `gfx900`"),
+        "{stderr}"
     );
-    let output = stderr_of(&|name, text| {
+    let stderr = stderr_of(&|name, text| {
         Some(if name == "PKG-INFO" {
             text.replace("7.10.0", "7.9.0")
         } else {
@@ -979,10 +979,10 @@ fn the_source_distribution_knows_exactly_the_targets_that_there_are_packages_for
         })
     });
     assert!(
-        output.contains("its filename has version `7.10.0`, but PKG-INFO has `7.9.0`"),
-        "{output}"
+        stderr.contains("its filename has version `7.10.0`, but PKG-INFO has `7.9.0`"),
+        "{stderr}"
     );
-    let output = stderr_of(&|name, text| {
+    let stderr = stderr_of(&|name, text| {
         Some(if name == "setup.cfg" {
             text.replace('\n', "\r\n")
         } else {
@@ -990,33 +990,33 @@ fn the_source_distribution_knows_exactly_the_targets_that_there_are_packages_for
         })
     });
     assert!(
-        output.contains("`rocm-7.10.0/setup.cfg` has lines that end with CR"),
-        "{output}"
+        stderr.contains("`rocm-7.10.0/setup.cfg` has lines that end with CR"),
+        "{stderr}"
     );
-    let output = stderr_of(&|name, text| (name != "setup.py").then_some(text));
-    assert!(output.contains("there is no `setup.py` in it"), "{output}");
+    let stderr = stderr_of(&|name, text| (name != "setup.py").then_some(text));
+    assert!(stderr.contains("there is no `setup.py` in it"), "{stderr}");
     let set = Set::new();
     std::fs::remove_file(set.path("rocm_sdk_device_gfx1100")).unwrap();
-    let output = set.verify(1).stderr;
+    let stderr = set.verify(1).stderr;
     assert!(
-        output.contains("it offers `gfx1100`, for which there is no package"),
-        "{output}"
+        stderr.contains("it offers `gfx1100`, for which there is no package"),
+        "{stderr}"
     );
     assert!(
-        output.contains(
+        stderr.contains(
             "it requires `rocm-sdk-device-gfx1100==7.10.0`, but there is no such package"
         ),
-        "{output}"
+        "{stderr}"
     );
     std::fs::write(
         set.project.path("out/dist/rocm-7.10.0.tar.gz"),
         b"no archive",
     )
     .unwrap();
-    let output = set.verify(1).stderr;
+    let stderr = set.verify(1).stderr;
     assert!(
-        output.contains("error[S043 bad-selector]: it cannot be read"),
-        "{output}"
+        stderr.contains("error[S043 bad-selector]: it cannot be read"),
+        "{stderr}"
     );
 }
 
@@ -1056,12 +1056,12 @@ fn code_that_was_split_from_a_library_is_in_a_package_for_each_target() {
         set
     };
     assert_eq!(set_of(&["gfx942", "gfx1100"]).verify(0).stderr, "");
-    set_of(&["gfx942"]).says(
+    set_of(&["gfx942"]).assert_finding(
         0,
         "warning[R130 kpack-missing]: its code for gfx1100 is in no package",
         "lib/libsplit.so",
     );
-    set_of(&[]).says(
+    set_of(&[]).assert_finding(
         0,
         "warning[R130 kpack-missing]: no code for `blas` is in",
         "lib/libsplit.so",
@@ -1116,7 +1116,7 @@ fn packages_of_several_families_are_proved_each_with_its_own() {
     let set = Set { project };
     assert_eq!(set.verify(0).stderr, "");
     std::fs::remove_file(set.project.path("out/dist/gfx110X-all/rocm-7.10.0.tar.gz")).unwrap();
-    set.says(
+    set.assert_finding(
         1,
         "error[S032 sdk-package-missing]: there is no package `rocm` for gfx110X-all",
         "",
@@ -1173,7 +1173,7 @@ fn a_package_that_no_check_of_one_wheel_lets_pass_is_no_part_of_a_sound_set() {
 }
 
 #[test]
-fn what_a_build_says_of_itself_in_a_package_is_there_and_of_its_version() {
+fn the_dist_info_module_is_required_and_of_the_same_version() {
     let set = Set::new();
     set.edit("rocm_sdk_core", |members| {
         text(members, "rocm_sdk_core/_dist_info.py", |content| {
@@ -1182,13 +1182,13 @@ fn what_a_build_says_of_itself_in_a_package_is_there_and_of_its_version() {
     });
     let other =
         "error[S031 sdk-package-name]: it has version `7.9.0`, but the package has `7.10.0`";
-    set.says(1, other, "rocm_sdk_core/_dist_info.py");
+    set.assert_finding(1, other, "rocm_sdk_core/_dist_info.py");
     let set = Set::new();
     set.edit("rocm_sdk_devel", |members| {
         drop(members.remove("rocm_sdk_devel/_dist_info.py"));
     });
     let missing = "error[S035 sdk-package-layout]: there is no `rocm_sdk_devel/_dist_info.py`";
-    set.says(1, missing, "help: create the packages again");
+    set.assert_finding(1, missing, "help: create the packages again");
 }
 
 /// Codes of what `wheel check` finds in a wheel of a set, under a profile.
@@ -1268,7 +1268,7 @@ fn one_package_of_the_sdk_is_checked_for_what_it_promises_by_itself() {
 }
 
 #[test]
-fn a_wheel_of_something_else_is_reported_under_the_profile_of_the_sdk() {
+fn a_wheel_of_another_project_is_an_error_of_the_sdk_profile() {
     let wheel = crate::support::Wheel::named("demo-1.0-py3-none-any.whl");
     let project = Project::new().bytes(wheel.name(), &wheel.bytes());
     let stderr = project

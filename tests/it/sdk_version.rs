@@ -138,7 +138,7 @@ fn what_no_version_can_be_made_of_is_refused_with_the_word() {
 }
 
 #[test]
-fn a_file_that_says_no_version_is_reported_with_its_place() {
+fn a_file_without_a_version_is_reported_with_its_path() {
     for (text, why) in [
         (
             "{\"rocm-version\": \"\"}",
@@ -165,7 +165,7 @@ fn a_file_that_says_no_version_is_reported_with_its_place() {
             "{stderr}"
         );
     }
-    // Git knows no commit there, and what two words ask for is told once.
+    // Git knows no commit there, and what two words ask for is reported once.
     let words = ["sdk", "version", "--release-type", "ci", "--base", "7.10.0"];
     let stderr = Project::new().run(&words).exits(1).stderr;
     assert!(

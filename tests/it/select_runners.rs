@@ -63,7 +63,7 @@ fn labels_and_groups_select_runners() {
 #[test]
 fn what_selects_no_runner_is_refused() {
     let stderr_of = |fields: &str| project(fields).run(&["check", "m.yaml"]).exits(1).stderr;
-    for (fields, says) in [
+    for (fields, message) in [
         ("runner: []\n", "`runner` names no runners"),
         ("runner: {labels: []}\n", "`runner` names no runners"),
         (
@@ -77,8 +77,8 @@ fn what_selects_no_runner_is_refused() {
         ),
         ("runner: {groups: x}\n", "unknown key `groups`"),
     ] {
-        let output = stderr_of(fields);
-        assert!(output.contains(says), "{fields}: {output}");
+        let stderr = stderr_of(fields);
+        assert!(stderr.contains(message), "{fields}: {stderr}");
     }
 }
 
@@ -104,7 +104,7 @@ fn wheels_are_for_the_architecture_of_their_runner() {
 
 #[test]
 fn what_contradicts_the_architecture_is_refused() {
-    let output_of = |fields: &str| {
+    let message_of = |fields: &str| {
         let stderr = project(fields).run(&["check", "m.yaml"]).exits(1).stderr;
         let line = stderr
             .lines()
@@ -117,15 +117,15 @@ fn what_contradicts_the_architecture_is_refused() {
     };
     let arm = "runner: ubuntu-24.04-arm\n";
     assert_eq!(
-        output_of("runner: [self-hosted, X64, ARM64]\n"),
+        message_of("runner: [self-hosted, X64, ARM64]\n"),
         "`self-hosted, X64, ARM64` selects runners of aarch64 and of x86_64"
     );
     assert_eq!(
-        output_of(&format!("{arm}test: {{runner: ubuntu-22.04}}\n")),
+        message_of(&format!("{arm}test: {{runner: ubuntu-22.04}}\n")),
         "wheels are built for aarch64, but `ubuntu-22.04`, which tests them, is x86_64"
     );
     assert_eq!(
-        output_of(&format!(
+        message_of(&format!(
             "{arm}repair: {{platform: manylinux_2_28_x86_64}}\n"
         )),
         "wheels are built for aarch64, but the tag `manylinux_2_28_x86_64` is for x86_64"

@@ -31,7 +31,7 @@ fn wheels(jobs: &[Value]) -> Vec<&str> {
 }
 
 #[test]
-fn a_matrix_file_says_which_axes_share_a_wheel() {
+fn a_matrix_file_lists_the_axes_that_share_a_wheel() {
     let each = plan("");
     assert_eq!(
         wheels(&each),

@@ -123,12 +123,12 @@ fn renders(job: &Job, document: &RecipeDocument, compat: &Compat) {
         let build = recipe::build(job, document, compat, site, &BTreeMap::new());
         let build = build.unwrap_or_else(|faults| panic!("{} for {site:?}: {faults:?}", job.id));
         // Tags of flash-attn have no digest.
-        let lines = build
+        let warnings = build
             .warnings
             .iter()
-            .filter(|lines| lines.code.name != "unpinned-source")
+            .filter(|warning| warning.code.name != "unpinned-source")
             .collect::<Vec<_>>();
-        assert!(lines.is_empty(), "{}: {lines:?}", job.id);
+        assert!(warnings.is_empty(), "{}: {warnings:?}", job.id);
         is_complete(
             job,
             document,

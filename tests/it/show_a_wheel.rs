@@ -459,7 +459,7 @@ fn a_label_that_the_abi_of_torchs_symbols_contradicts_is_found() {
 }
 
 #[test]
-fn extension_modules_for_another_python_than_the_name_says_are_found() {
+fn extension_modules_for_another_python_are_found() {
     let module = |python: &str| format!("demo/_demo.cpython-{python}-x86_64-linux-gnu.so");
     let with = |pythons: &[&str]| {
         pythons.iter().fold(Wheel::named(NAME), |wheel, python| {
@@ -826,7 +826,7 @@ fn a_folder_for_what_memory_does_not_hold_is_tried_at_once() {
 
 /// RECORD is held against the names of the members, which takes no reading.
 #[test]
-fn a_member_that_record_does_not_list_is_shown_and_reported_once_by_a_check() {
+fn a_member_missing_in_record_is_shown_and_reported_once() {
     let unlisted = || {
         wheel(&extension()).edit("RECORD", |text| {
             let listed = text
@@ -875,13 +875,13 @@ fn a_person_reads_both_what_its_own_symbols_allow_and_what_those_of_the_machine_
     };
     let both = "  symbols   manylinux_2_17_x86_64: GLIBC_2.17
             manylinux_2_34_x86_64 with the libraries of this machine that it needs\n";
-    let output = text(&["--sysroot", "root"]);
-    assert!(output.contains(both), "{output}");
+    let stdout = text(&["--sysroot", "root"]);
+    assert!(stdout.contains(both), "{stdout}");
     assert!(!text(&["--no-host-libs"]).contains("with the libraries"));
 }
 
 #[test]
-fn a_wheel_without_libraries_to_judge_is_what_its_name_says() {
+fn a_wheel_without_libraries_complies_with_its_tag() {
     let platform = |wheel: &Wheel| {
         let project = Project::new().bytes(wheel.name(), &wheel.bytes());
         let text = project

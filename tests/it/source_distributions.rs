@@ -161,15 +161,15 @@ fn two_source_distributions_of_one_version_are_refused() {
 
 #[test]
 fn each_code_appears_with_its_fault_alone() {
-    let output_of = |archive: SourceArchive| {
+    let stderr_of = |archive: SourceArchive| {
         Project::new()
             .bytes(&format!("dist/{NAME}"), &archive.bytes())
             .stderr_of(COMMANDS[0])
     };
-    let sound = output_of(toy());
-    appears("W116", &output_of(SourceArchive::empty()), &sound);
-    appears("W117", &output_of(toy().file("../evil", "")), &sound);
-    appears("W118", &output_of(toy().file("evil", "")), &sound);
+    let sound = stderr_of(toy());
+    appears("W116", &stderr_of(SourceArchive::empty()), &sound);
+    appears("W117", &stderr_of(toy().file("../evil", "")), &sound);
+    appears("W118", &stderr_of(toy().file("evil", "")), &sound);
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn outputs_and_summaries_are_appended_as_utf_8_that_ends_its_last_line() {
 
 /// 1.6
 #[test]
-fn a_run_on_ones_own_machine_gets_its_outputs_on_stdout_with_a_note() {
+fn a_local_run_has_its_outputs_on_stdout_with_a_note() {
     let outcome = Project::new()
         .file("m.yaml", MATRIX)
         .run(&["plan", "m.yaml", "--github-output"])
@@ -120,9 +120,9 @@ fn a_summary_that_cannot_be_written_is_a_warning_and_the_outputs_are_there() {
             .env("GITHUB_STEP_SUMMARY", summary)
             .env("NO_COLOR", "1");
         let outcome = project.run(&["plan", "m.yaml", "--github-output"]).exits(0);
-        let text =
+        let expected =
             format!("warning[H021 cannot-write-file]: cannot append to `{summary}`: {reason}");
-        assert!(outcome.stderr.starts_with(&text), "{}", outcome.stderr);
+        assert!(outcome.stderr.starts_with(&expected), "{}", outcome.stderr);
         assert!(outcome.stderr.contains("\nhelp: "), "{}", outcome.stderr);
         assert!(
             project.read("outputs").starts_with("before=1\ncount=27\n"),
@@ -277,8 +277,8 @@ fn an_annotation_of_what_is_no_file_names_none() {
 #[test]
 fn a_command_line_without_its_subcommand_is_annotated_as_that() {
     let stderr = step().run(&["report"]).exits(2).stderr;
-    let output = "::error title=rock-matrix::a subcommand is required%0AUsage: rock-matrix report [OPTIONS] <COMMAND>\n";
-    assert!(stderr.starts_with(output), "{stderr}");
+    let expected = "::error title=rock-matrix::a subcommand is required%0AUsage: rock-matrix report [OPTIONS] <COMMAND>\n";
+    assert!(stderr.starts_with(expected), "{stderr}");
     let stderr = step().run(&["report", "--quiet"]).exits(2).stderr;
     assert!(
         stderr.starts_with("::error title=rock-matrix::'rock-matrix report' requires a subcommand"),
@@ -314,13 +314,13 @@ fn ten_errors_are_annotated_in_the_order_of_the_file_and_all_are_in_the_summary(
         .collect();
     let project = step().file("m.yaml", &format!("{MATRIX}{rows}"));
     let outcome = project.run(&["check", "m.yaml"]).exits(1);
-    let lines: Vec<&str> = outcome
+    let annotations: Vec<&str> = outcome
         .stderr
         .lines()
         .filter(|line| line.starts_with("::error "))
         .collect();
-    assert_eq!(lines.len(), 10);
-    for (number, line) in lines.iter().enumerate() {
+    assert_eq!(annotations.len(), 10);
+    for (number, line) in annotations.iter().enumerate() {
         assert!(
             line.starts_with(&format!("::error file=m.yaml,line={},", number + 9)),
             "{line}"
@@ -345,7 +345,7 @@ fn ten_errors_are_annotated_in_the_order_of_the_file_and_all_are_in_the_summary(
 
 /// 1.4, 1.7
 #[test]
-fn a_summary_ends_at_a_row_below_1_mib_and_says_how_many_rows_it_left_out() {
+fn a_summary_is_below_1_mib_and_counts_the_omitted_rows() {
     let before = (1 << 20) - 1500;
     let project = step().file("summary.md", &"x".repeat(before));
     for _ in 0..3 {
@@ -380,7 +380,7 @@ fn a_summary_ends_at_a_row_below_1_mib_and_says_how_many_rows_it_left_out() {
 
 /// How much of the matrix there is already.
 #[test]
-fn the_summary_tells_what_the_matrix_covers_and_how_much_is_published() {
+fn the_summary_has_coverage_and_the_published_share() {
     let plan = step()
         .run(&["plan", "m.yaml", "--format", "json"])
         .exits(0)

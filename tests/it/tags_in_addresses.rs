@@ -162,8 +162,8 @@ fn an_address_needs_a_repository_and_a_legal_tag() {
     for tag in [
         "a b", "a~1", "a^b", "a:b", "a?b", "a*b", "a[b", "a\\b", "a..b", "a@{b", ".a", "a.lock",
     ] {
-        let output = refused(&["--repo", "me/wheels", "--tag", tag], 1);
-        assert!(output.contains("error[G013 "), "{tag}: {output}");
+        let stderr = refused(&["--repo", "me/wheels", "--tag", tag], 1);
+        assert!(stderr.contains("error[G013 "), "{tag}: {stderr}");
     }
     assert!(!project.has("site"));
 }

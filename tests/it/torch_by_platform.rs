@@ -351,7 +351,7 @@ fn what_is_not_wanted_is_neither_fetched_nor_built_nor_expected() {
 }
 
 #[test]
-fn a_folder_to_build_from_that_is_not_there_is_reported_before_any_step() {
+fn a_missing_source_directory_is_reported_before_any_step() {
     let project = project(
         "",
         "torch-dir: nowhere, audio-dir: audio, vision: \"off\", apex: \"off\"",

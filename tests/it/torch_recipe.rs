@@ -357,7 +357,7 @@ fn configured(recipe: &str, version: &str, gfx: &str, vars: &str) -> String {
     )
 }
 
-/// What is said of a job that is refused.
+/// Returns the messages of a job that is refused.
 fn refused(recipe: &str, version: &str, gfx: &str, vars: &str) -> String {
     attention(recipe, version, gfx, vars)
         .run(&RENDER)
@@ -366,7 +366,7 @@ fn refused(recipe: &str, version: &str, gfx: &str, vars: &str) -> String {
 }
 
 #[test]
-fn aotriton_gets_its_targets_by_the_variable_and_the_names_of_its_version() {
+fn aotriton_targets_have_the_option_and_names_of_its_version() {
     let has = |version: &str, gfx: &str, word: &str| {
         let argv = configured("aotriton", version, gfx, "");
         assert!(
@@ -384,37 +384,37 @@ fn aotriton_gets_its_targets_by_the_variable_and_the_names_of_its_version() {
     );
     has("0.10.0", "gfx942, gfx1250", "-DAOTRITON_TARGET_ARCH=gfx942");
     has("0.13.0", "gfx942", "-DAOTRITON_GPU_BUILD_TIMEOUT=0");
-    let output = refused("aotriton", "0.6.0", "gfx90a", "");
+    let stderr = refused("aotriton", "0.6.0", "gfx90a", "");
     assert!(
-        output.contains("the option that sets the targets of AOTriton 0.6.0 is unknown"),
-        "{output}"
+        stderr.contains("the option that sets the targets of AOTriton 0.6.0 is unknown"),
+        "{stderr}"
     );
-    let output = refused("aotriton", "0.9.2", "gfx1151", "");
+    let stderr = refused("aotriton", "0.9.2", "gfx1151", "");
     assert!(
-        output.contains("AOTriton 0.9.2 has no kernels for gfx1151"),
-        "{output}"
+        stderr.contains("AOTriton 0.9.2 has no kernels for gfx1151"),
+        "{stderr}"
     );
-    let output = refused("aotriton", "0.13.0", "gfx906", "");
+    let stderr = refused("aotriton", "0.13.0", "gfx906", "");
     assert!(
-        output.contains("AOTriton 0.13.0 has no kernels for gfx906"),
-        "{output}"
+        stderr.contains("AOTriton 0.13.0 has no kernels for gfx906"),
+        "{stderr}"
     );
 }
 
 /// Without targets AOTriton would be built for all it knows, for days.
 #[test]
 fn aotriton_without_targets_is_refused() {
-    let output = refused("aotriton", "0.13.0", "", "");
-    assert!(output.contains("`gfx` lists no targets"), "{output}");
-    let output = refused("aotriton", "0.13.0", "gfx942", "rocm-arch: caller");
+    let stderr = refused("aotriton", "0.13.0", "", "");
+    assert!(stderr.contains("`gfx` lists no targets"), "{stderr}");
+    let stderr = refused("aotriton", "0.13.0", "gfx942", "rocm-arch: caller");
     assert!(
-        output.contains("no gfx targets are set, and AOTriton would build for all targets"),
-        "{output}"
+        stderr.contains("no gfx targets are set, and AOTriton would build for all targets"),
+        "{stderr}"
     );
-    let output = attention("aotriton", "0.13.0", "gfx942", "rocm-arch: caller")
+    let project = attention("aotriton", "0.13.0", "gfx942", "rocm-arch: caller")
         .env("PYTORCH_ROCM_ARCH", " ; ,");
     assert!(
-        output
+        project
             .run(&RENDER)
             .exits(1)
             .stderr
@@ -442,12 +442,12 @@ fn a_newer_aotriton_than_any_that_is_known_is_warned_of() {
         );
         project.run(&RENDER).exits(0).stderr
     };
-    let output = warned("0.99.1");
+    let stderr = warned("0.99.1");
     let message = "warning[B013 warned-by-recipe]: the option that sets the targets of AOTriton 0.99.1 is untested; that of 0.14 is used\n";
-    assert!(output.contains(message), "{output}");
+    assert!(stderr.contains(message), "{stderr}");
     assert!(
-        output.contains("help: compare AOTRITON_TARGET_ARCH in its CMakeLists.txt with gfx90a,"),
-        "{output}"
+        stderr.contains("help: compare AOTRITON_TARGET_ARCH in its CMakeLists.txt with gfx90a,"),
+        "{stderr}"
     );
     assert!(!warned("0.14.0").contains("B013"));
 }
@@ -463,8 +463,8 @@ fn ck_is_configured_for_its_prefix_and_targets() {
         assert!(argv.split(' ').any(|found| found == word), "{argv}");
     }
     assert!(!argv.contains("BUILD_MHA_LIB"), "{argv}");
-    let output = refused("ck", "", "gfx1151", "perfix: /srv/ck");
-    assert!(output.contains("did you mean `prefix`?"), "{output}");
+    let stderr = refused("ck", "", "gfx1151", "perfix: /srv/ck");
+    assert!(stderr.contains("did you mean `prefix`?"), "{stderr}");
 }
 
 /// The prefix is looked for in this order, and a dry run shows the one that a build would
@@ -504,10 +504,10 @@ fn the_prefix_of_ck_is_the_first_that_is_set() {
 
 #[test]
 fn the_attention_library_of_ck_is_refused_where_cmake_would_leave_it_out() {
-    let output = refused("ck", "", "gfx1151", "mha: \"on\"");
+    let stderr = refused("ck", "", "gfx1151", "mha: \"on\"");
     assert!(
-        output.contains("CK has no attention library for gfx1151"),
-        "{output}"
+        stderr.contains("CK has no attention library for gfx1151"),
+        "{stderr}"
     );
     assert!(configured("ck", "", "gfx90a", "mha: \"on\"").contains("-DBUILD_MHA_LIB=ON"));
 }

@@ -174,7 +174,7 @@ fn archives_that_are_missing_are_reported() {
 }
 
 #[test]
-fn archives_count_in_coverage_and_notes_and_are_reported_where_they_failed() {
+fn archives_and_failed_archives_are_in_coverage_and_notes() {
     let result = format!(
         "{{\"job\": \"aotriton-0.13.0-rocm7.14.0-gfx-gfx1151\", \"outcome\": \"failed\", \"reason\": \"{}\"}}",
         "no space"

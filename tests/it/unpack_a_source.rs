@@ -236,7 +236,7 @@ fn source_archives_that_lead_out_of_the_job_are_refused_by_every_python() {
     let out = |kind, text: &'static str| {
         move |tar: &mut Builder| append_other(tar, kind, "mine/passwd", text)
     };
-    let mut output = Vec::new();
+    let mut reports = Vec::new();
     for before in ["", WITHOUT_FILTERS] {
         let refuse = |fill: &dyn Fn(&mut Builder)| {
             Job::new(|tar| {
@@ -283,10 +283,10 @@ fn source_archives_that_lead_out_of_the_job_are_refused_by_every_python() {
                 append(tar, "mine/one/file", b"x");
             }),
         ];
-        output.push(all.concat());
+        reports.push(all.concat());
     }
-    assert_eq!(output[0], output[1]);
-    insta::assert_snapshot!(output[0], @r"
+    assert_eq!(reports[0], reports[1]);
+    insta::assert_snapshot!(reports[0], @r"
     a.tar.gz: member 'mine/out' leads out of the archive's top folder
     a.tar.gz: member 'mine/out' leads out of the archive's top folder
     a.tar.gz: member 'mine/d' leads out of the archive's top folder
@@ -331,8 +331,8 @@ fn a_chain_of_links_longer_than_paths_may_be_is_refused() {
             );
             append(tar, "mine/out", b"x");
         });
-        let output = job.refused(before);
-        assert!(output.contains("File name too long"), "{output}");
+        let stderr = job.refused(before);
+        assert!(stderr.contains("File name too long"), "{stderr}");
     }
 }
 
@@ -579,15 +579,15 @@ fn members_and_names_of_source_archives_are_limited() {
 fn a_python_without_the_overridden_methods_is_refused() {
     let job = Job::new(|tar| append(tar, "mine/setup.py", b"new"));
     let before = "import tarfile\ndel tarfile.TarInfo._proc_member\n";
-    let output = job.refused(before);
-    let version = output
+    let stderr = job.refused(before);
+    let version = stderr
         .split("Python ")
         .nth(1)
         .and_then(|rest| rest.split(' ').next())
         .unwrap()
         .to_owned();
-    assert!(version.starts_with("3."), "{output}");
-    insta::assert_snapshot!(output.replace(&version, "3.x"), @"tarfile of Python 3.x has no TarInfo._proc_member, which limits what it reads; use another Python");
+    assert!(version.starts_with("3."), "{stderr}");
+    insta::assert_snapshot!(stderr.replace(&version, "3.x"), @"tarfile of Python 3.x has no TarInfo._proc_member, which limits what it reads; use another Python");
 }
 
 /// Steps before it may have left links in the job's folder.

@@ -57,10 +57,10 @@ fn without_a_gpu_and_a_fallback_gfx_of_this_machine_is_an_error() {
         let _ = writeln!(std::io::stderr(), "skipped: this machine has a GPU of AMD");
         return;
     }
-    let text = project(&format!("{AXES}gfx: [host]\n"))
+    let outcome = project(&format!("{AXES}gfx: [host]\n"))
         .run(&["plan"])
         .exits(1);
-    insta::assert_snapshot!(text.stderr, @r"
+    insta::assert_snapshot!(outcome.stderr, @r"
     error[P027 host-without-gpu]: `gfx: [host]` selects this machine's GPUs, and it has none
      --> matrices/own.yaml:8:6
       |
@@ -73,10 +73,10 @@ fn without_a_gpu_and_a_fallback_gfx_of_this_machine_is_an_error() {
 
 #[test]
 fn a_fallback_for_named_targets_is_an_error() {
-    let text = project(&format!("{AXES}gfx: [gfx942]\ngfx-fallback: [gfx90a]\n"))
+    let outcome = project(&format!("{AXES}gfx: [gfx942]\ngfx-fallback: [gfx90a]\n"))
         .run(&["check"])
         .exits(1);
-    insta::assert_snapshot!(text.stderr, @r"
+    insta::assert_snapshot!(outcome.stderr, @r"
     error[M037 bad-gfx]: `gfx-fallback` has no effect without `gfx: [host]`
      --> matrices/own.yaml:9:16
       |
@@ -130,8 +130,8 @@ fn rocm_of_this_machine_is_the_one_of_hipconfig() {
         Wheel::named(wheel).bytes(),
     )
     .unwrap();
-    let outcome = project.command(&pick).output().unwrap();
-    let errors = String::from_utf8(outcome.stderr).unwrap();
+    let output = project.command(&pick).output().unwrap();
+    let errors = String::from_utf8(output.stderr).unwrap();
     assert!(
         errors.contains("ROCm 5.2, gfx1100 and gfx90a and gfx942"),
         "{errors}"

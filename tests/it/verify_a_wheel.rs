@@ -46,7 +46,7 @@ fn codes(text: &str, expect: &[&str]) {
 }
 
 #[test]
-fn a_sound_wheel_is_ok_and_says_so() {
+fn a_sound_wheel_is_reported_as_ok() {
     let project = Project::new().bytes(NAME, &sound().bytes());
     let done = project.run(&["wheel", "verify", NAME]).exits(0);
     assert_eq!(
@@ -67,11 +67,11 @@ fn five_broken_wheels_have_five_messages() {
     let tag = errors_of(&sound().edit("WHEEL", |text| {
         text.replace("linux_x86_64", "manylinux_2_28_x86_64")
     }));
-    let says_true = sound().edit("WHEEL", |text| {
+    let claims_purelib = sound().edit("WHEEL", |text| {
         text.replace("Purelib: false", "Purelib: true")
     });
     let purelib = Project::new()
-        .bytes(NAME, &says_true.bytes())
+        .bytes(NAME, &claims_purelib.bytes())
         .run(&["wheel", "verify", NAME])
         .exits(0)
         .stderr;
@@ -96,7 +96,7 @@ fn five_broken_wheels_have_five_messages() {
 }
 
 #[test]
-fn torch_may_be_unpinned_absent_or_pinned_as_the_label_says() {
+fn torch_may_be_unpinned_absent_or_pinned_to_the_label() {
     for requirement in [
         "torch",
         "torch==2.5.1",
@@ -277,14 +277,14 @@ fn each_missing_file_of_dist_info_is_named() {
         )
         .unwrap();
     let bytes = writer.finish().unwrap().into_inner();
-    let output = errors_of_bytes("x-1-py3-none-any.whl", &bytes);
+    let errors = errors_of_bytes("x-1-py3-none-any.whl", &bytes);
     codes(
-        &output,
+        &errors,
         &["W015 missing-dist-info-file", "W015 missing-dist-info-file"],
     );
     assert!(
-        output.contains("`x-1.dist-info/WHEEL` is missing")
-            && output.contains("`x-1.dist-info/RECORD` is missing")
+        errors.contains("`x-1.dist-info/WHEEL` is missing")
+            && errors.contains("`x-1.dist-info/RECORD` is missing")
     );
 }
 
@@ -424,8 +424,8 @@ fn a_zip64_field_with_extra_data_is_reported() {
 #[test]
 fn a_metadata_of_a_gigabyte_is_not_read() {
     let wheel = sound().edit("METADATA", |text| text + &"x".repeat(17 << 20));
-    let output = errors_of(&wheel);
-    codes(&output, &["W017 member-too-large"]);
+    let errors = errors_of(&wheel);
+    codes(&errors, &["W017 member-too-large"]);
 }
 
 #[test]
@@ -440,16 +440,16 @@ fn ten_thousand_findings_of_one_kind_are_counted_not_listed() {
             .map(|l| format!("{l}\n"))
             .collect()
     });
-    let output = errors_of(&wheel);
-    assert_eq!(output.matches("error[W020").count(), 51);
+    let errors = errors_of(&wheel);
+    assert_eq!(errors.matches("error[W020").count(), 51);
     assert!(
-        output.contains("150 more findings of this kind"),
-        "{output}"
+        errors.contains("150 more findings of this kind"),
+        "{errors}"
     );
 }
 
 #[test]
-fn findings_about_metadata_are_reported_before_a_label_a_tag_and_an_index_too() {
+fn errors_in_metadata_stop_label_retag_and_index() {
     for wheel in [
         sound().header("Version: 9"),
         sound().header("Author: Jos\u{e9}").in_latin_1(),
@@ -474,15 +474,15 @@ fn findings_about_metadata_are_reported_before_a_label_a_tag_and_an_index_too() 
 #[test]
 fn a_header_given_twice_or_text_of_another_encoding_is_reported() {
     let twice = sound().header("Version: 9").header("Name: other");
-    let output = errors_of(&twice);
-    codes(&output, &["W055 bad-wheel-header", "W055 bad-wheel-header"]);
+    let errors = errors_of(&twice);
+    codes(&errors, &["W055 bad-wheel-header", "W055 bad-wheel-header"]);
     assert!(
-        output.contains("`Version` occurs twice, `2.8.3+rocm62torch2.5` and `9`"),
-        "{output}"
+        errors.contains("`Version` occurs twice, `2.8.3+rocm62torch2.5` and `9`"),
+        "{errors}"
     );
-    let output = errors_of(&sound().header("Author: Jos\u{e9}").in_latin_1());
-    codes(&output, &["W055 bad-wheel-header"]);
-    assert!(output.contains("the text is not UTF-8"), "{output}");
+    let errors = errors_of(&sound().header("Author: Jos\u{e9}").in_latin_1());
+    codes(&errors, &["W055 bad-wheel-header"]);
+    assert!(errors.contains("the text is not UTF-8"), "{errors}");
 }
 
 /// Tools must fail for a greater major version (core metadata specification, "Metadata-Version").

@@ -37,7 +37,7 @@ fn fragile() -> Toy {
 /// Steps that end the builder, each before its work and after it: every run begins with the
 /// stage that was cut.
 #[test]
-fn a_killed_build_continues_at_its_stage_and_a_changed_input_at_the_first_that_takes_it() {
+fn builds_continue_after_a_kill_or_a_changed_input() {
     let toy = fragile();
     for (stage, number) in [
         ("fetch", 1),

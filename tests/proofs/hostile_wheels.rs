@@ -428,10 +428,10 @@ fn stderr_for(elf: &RawElf) -> String {
 
 #[track_caller]
 fn damaged(elf: &RawElf, reason: &str) {
-    let output = stderr_for(elf);
+    let stderr = stderr_for(elf);
     assert!(
-        output.contains("[E001 damaged-elf]") && output.contains(reason),
-        "{output}"
+        stderr.contains("[E001 damaged-elf]") && stderr.contains(reason),
+        "{stderr}"
     );
 }
 
@@ -631,18 +631,18 @@ fn a_circle_of_thousands_of_libraries_is_an_error_and_fills_no_memory() {
         )
         .stderr
     };
-    let (stderr_of, fewer) = (stderr_of(3000), stderr_of(30));
-    appears("E008", &stderr_of, &fewer);
+    let (many, fewer) = (stderr_of(3000), stderr_of(30));
+    appears("E008", &many, &fewer);
     assert!(
-        stderr_of.contains("[E008 too-many-libraries]: its 3000 libraries need 3000 others"),
-        "{stderr_of}"
+        many.contains("[E008 too-many-libraries]: its 3000 libraries need 3000 others"),
+        "{many}"
     );
-    let output = stderr_for(&RawElf {
+    let stderr = stderr_for(&RawElf {
         entries: vec![(NEEDED, 1); 4096],
         strings: b"libx.so".to_vec(),
         ..RawElf::default()
     });
-    assert!(!output.contains("E008"), "{output}");
+    assert!(!stderr.contains("E008"), "{stderr}");
 }
 
 /// Asserts that `check` and `verify` refuse a wheel with this library, and `repair` where it cannot
@@ -712,17 +712,17 @@ fn scanned(fatbin: Vec<u8>, bounds: Bounds) -> String {
 const TARGETS: [(&str, u32); 2] = [("gfx90a", 0x3f), ("gfx942", 0x4c)];
 
 #[test]
-fn code_for_gpus_cut_off_where_a_structure_begins_or_ends_is_reported() {
+fn gpu_code_cut_off_at_a_structure_boundary_is_reported() {
     let raw = bundle::hip_bundle(&TARGETS, 512);
     let whole = scanned(raw.clone(), BOUNDS);
     assert!(!whole.contains("error["), "{whole}");
     // In the count, in the first entry, in an id, before the first object, in it, and in the last
     // one.
     for cut in [28, 40, 60, 200, 700, raw.len() - 1] {
-        let output = scanned(raw[..cut].to_vec(), BOUNDS);
+        let stderr = scanned(raw[..cut].to_vec(), BOUNDS);
         assert!(
-            output.contains("error[R132 ") || output.contains("error[R122 "),
-            "{cut}: {output}"
+            stderr.contains("error[R132 ") || stderr.contains("error[R122 "),
+            "{cut}: {stderr}"
         );
     }
     for (version, header) in [(1, 20), (2, 24), (3, 32)] {
@@ -737,21 +737,24 @@ fn code_for_gpus_cut_off_where_a_structure_begins_or_ends_is_reported() {
                 packed.len() / 2,
                 packed.len() - 1,
             ] {
-                let output = scanned(packed[..cut].to_vec(), BOUNDS);
-                let is_told = output.contains("error[R132 ") || output.contains("error[R122 ");
-                assert!(is_told, "version {version} by {method} to {cut}: {output}");
+                let stderr = scanned(packed[..cut].to_vec(), BOUNDS);
+                let is_reported = stderr.contains("error[R132 ") || stderr.contains("error[R122 ");
+                assert!(
+                    is_reported,
+                    "version {version} by {method} to {cut}: {stderr}"
+                );
             }
         }
     }
 }
 
 #[test]
-fn a_code_object_cut_off_wherever_is_reported() {
+fn a_truncated_code_object_is_reported() {
     let whole = bundle::code_object(0x4c, 3, 4096);
     assert!(!cut_object(&whole).contains("error["));
     for cut in [24, 63, 64, 65, 2048, 4095] {
-        let output = cut_object(&whole[..cut]);
-        assert!(output.contains("error[R132 "), "{cut}: {output}");
+        let stderr = cut_object(&whole[..cut]);
+        assert!(stderr.contains("error[R132 "), "{cut}: {stderr}");
     }
     // One without section headers: a segment that reaches beyond the file tells.
     let mut stripped = whole;
@@ -812,23 +815,23 @@ fn code_for_gpus_that_lies_about_its_sizes_makes_no_room_for_them() {
     for at in [24, 40, 48, 86, 94, 102] {
         let mut lying = raw.clone();
         lying[at..at + 8].copy_from_slice(&huge);
-        let output = scanned(lying, BOUNDS);
+        let stderr = scanned(lying, BOUNDS);
         assert!(
-            output.contains("error[R132 ") || output.contains("error[R122 "),
-            "{at}: {output}"
+            stderr.contains("error[R132 ") || stderr.contains("error[R122 "),
+            "{at}: {stderr}"
         );
     }
     // The size of all, and the size it unpacks to.
     for at in [8, 16] {
         let mut lying = bundle::compressed(&raw, 3, 1);
         lying[at..at + 8].copy_from_slice(&(u64::MAX / 4).to_le_bytes());
-        let output = scanned(lying, BOUNDS);
-        assert!(output.contains("error[R132 "), "{at}: {output}");
+        let stderr = scanned(lying, BOUNDS);
+        assert!(stderr.contains("error[R132 "), "{at}: {stderr}");
     }
 }
 
 #[test]
-fn archives_of_code_that_are_cut_off_or_nest_without_end_are_reported() {
+fn truncated_and_endlessly_nested_code_archives_are_reported() {
     let archive = bundle::kpack(&["gfx942"], &["demo"]);
     let mut deep = archive[..64].to_vec();
     deep.extend(vec![0x91; 1_000_000]);

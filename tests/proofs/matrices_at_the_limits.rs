@@ -109,19 +109,19 @@ fn lists_that_no_build_needs_are_refused_at_the_first_entry_too_many() {
         ("gfx", 1000, target),
         ("exclude", 20_000, cell),
     ] {
-        let text = format!(
+        let expected = format!(
             "error[M071 too-many-entries]: `{name}` has {} entries, but at most {most} are allowed",
             most + 1
         );
-        let output_of = |count: usize| {
+        let stderr_of = |count: usize| {
             let project = Project::new().file("m.yaml", &list(name, count, entry));
             project
                 .command(&["check", "m.yaml"])
                 .output()
                 .map(|out| String::from_utf8_lossy(&out.stderr).into_owned())
         };
-        assert!(output_of(most + 1).unwrap().contains(&text), "{name}");
-        assert!(!output_of(most).unwrap().contains("M071"), "{name}");
+        assert!(stderr_of(most + 1).unwrap().contains(&expected), "{name}");
+        assert!(!stderr_of(most).unwrap().contains("M071"), "{name}");
     }
 }
 

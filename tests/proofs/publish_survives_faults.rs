@@ -241,7 +241,7 @@ impl Sequence {
             .publish(&self.files, &self.files.desired_release(self.runs), allowed);
         let text = format!("{end:?} {}", self.play.waits.lock().unwrap().join(" "));
         if text.contains("writer") {
-            self.fail(&format!("the token is told: {text}"));
+            self.fail(&format!("the token is printed: {text}"));
         }
         self.check(&end);
         end
@@ -282,10 +282,10 @@ impl Sequence {
             self.fail("two public releases of one tag");
         }
         if matches!(end, PublishResult::Done(_)) && public != 1 {
-            self.fail("it said that it was done");
+            self.fail("it reported that it was done");
         }
         if matches!(end, PublishResult::Done(_)) && !self.files.are_in(&assets, self.is_full) {
-            self.fail("it said that it was done, and files are not what they should be");
+            self.fail("it reported that it was done, and files are not what they should be");
         }
     }
 

@@ -144,11 +144,11 @@ fn commands_of_the_action_are_commands_of_the_program() {
     }
     // What the description of an input says is what the script allows.
     for input in ["command", "verify", "fallback", "annotations", "summary"] {
-        let output = action["inputs"][input]["description"].as_str().unwrap();
+        let description = action["inputs"][input]["description"].as_str().unwrap();
         for word in allowed(&script, input) {
             assert!(
-                output.contains(&word),
-                "the description of `{input}` has no `{word}`: {output}"
+                description.contains(&word),
+                "the description of `{input}` has no `{word}`: {description}"
             );
         }
     }
@@ -215,7 +215,7 @@ fn outputs_of_the_action_are_what_the_program_writes() {
 }
 
 #[test]
-fn the_document_tells_every_input_and_output() {
+fn the_document_describes_every_input_and_output() {
     let (action, page) = (action(), read("docs/action.md"));
     for part in ["inputs", "outputs"] {
         for name in keys(&action[part]) {

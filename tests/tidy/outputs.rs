@@ -56,7 +56,7 @@ const WITHOUT_OUTPUT: [(&str, &str, &str); 21] = [
     (
         "H005",
         "needs a machine with a GPU",
-        "a_missing_kfd_is_distinguished_inside_and_outside_of_a_container",
+        "a_missing_kfd_has_other_help_in_a_container",
     ),
     (
         "H006",
@@ -91,12 +91,12 @@ const WITHOUT_OUTPUT: [(&str, &str, &str); 21] = [
     (
         "H014",
         "needs a disk that is nearly full",
-        "one_full_disk_is_reported_once_and_a_hopeless_one_is_an_error",
+        "a_full_disk_is_reported_once_and_may_be_an_error",
     ),
     (
         "H018",
         "needs a machine without `/proc`",
-        "variables_that_hide_gpus_and_files_that_tell_nothing_are_reported",
+        "hidden_gpus_and_uninformative_files_are_reported",
     ),
     (
         "H030",
@@ -195,15 +195,15 @@ fn a_code_that_is_only_searched_for_has_no_output() {
     let shown = shown_codes(&[
         file(
             "tests/it/a.rs",
-            "said.contains(\"error[M001 duplicate-key]\")",
+            "stderr.contains(\"error[M001 duplicate-key]\")",
         ),
         file(
             "tests/it/b.rs",
-            "(said, @r\"\n    error[M002 bad-syntax]: x\n    \");",
+            "(stderr, @r\"\n    error[M002 bad-syntax]: x\n    \");",
         ),
         file(
             "tests/it/c.rs",
-            "(said, @r#\"\n    error[M003 tab]: \"x\"\n    \"#);",
+            "(stderr, @r#\"\n    error[M003 tab]: \"x\"\n    \"#);",
         ),
         file("tests/it/d/d.console", "$ x\nerror[M006 merge-key]: x\n"),
         file("crates/e/e.console", "$ x\nerror[M007 tag]: x\n"),

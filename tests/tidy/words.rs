@@ -145,7 +145,7 @@ fn files_are_short() {
 }
 
 #[test]
-fn every_file_says_what_it_is_for_and_every_module_what_it_never_does() {
+fn every_file_states_its_purpose_and_every_module_its_invariant() {
     none("openings", &over_rust(opening_faults));
 }
 

@@ -267,7 +267,7 @@ mod tests {
 
     /// Libraries and versions identify the C library; a `libc.so` without versions may be musl's.
     #[test]
-    fn needs_tell_the_c_library() {
+    fn needs_identify_the_c_library() {
         let of = |needed: &[&str], versions: &[VersionNeed]| {
             from_dependencies(
                 None,
@@ -319,7 +319,7 @@ mod tests {
 
     /// Modules of Python 3.10 and older have the same names on both C libraries.
     #[test]
-    fn module_names_tell_the_c_library_from_python_3_11_on() {
+    fn module_names_identify_the_c_library_from_python_3_11_on() {
         let of = |python: &str, libc: &str| {
             of_module_name(&format!(
                 "demo/_demo.cpython-{python}-x86_64-linux-{libc}.so"

@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn every_known_machine_is_a_gfx_target_and_every_other_number_is_reported() {
+    fn machine_numbers_are_gfx_targets_or_reported_as_unknown() {
         for number in 0..=u8::MAX {
             let object = parse_code_object(&code_object(number.into(), 3, 64)).unwrap();
             match MACHINES.iter().find(|(known, _)| *known == number) {

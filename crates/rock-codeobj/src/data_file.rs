@@ -129,7 +129,7 @@ mod tests {
     use super::{DataFile, SourceKind};
 
     fn check(path: &str, expect: &str) {
-        let text = DataFile::from_path(path).map_or("-".to_owned(), |data| {
+        let description = DataFile::from_path(path).map_or("-".to_owned(), |data| {
             format!(
                 "{:?} {}",
                 data.kind,
@@ -137,11 +137,11 @@ mod tests {
                     .map_or("all".to_owned(), |target| target.to_string())
             )
         });
-        assert_eq!(text, expect, "{path}");
+        assert_eq!(description, expect, "{path}");
     }
 
     #[test]
-    fn names_of_data_files_tell_their_target() {
+    fn names_of_data_files_have_their_target() {
         check(
             "torch/lib/rocblas/library/TensileLibrary_Type_HH_Contraction_l_Ailk_Bjlk_fallback_gfx1100.hsaco",
             "Tensile gfx1100",
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn other_names_tell_nothing() {
+    fn other_names_have_no_target() {
         for path in [
             "lib/libtorch.so",
             "gfx942.py",

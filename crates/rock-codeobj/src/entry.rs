@@ -135,7 +135,7 @@ mod tests {
     use rock_testkit::bundle::code_object;
 
     #[test]
-    fn ids_of_all_compilers_tell_their_target() {
+    fn ids_of_all_compilers_name_their_target() {
         let check = |text: &str, expect: &str| {
             let id = BundleEntryId::parse(text.as_bytes()).unwrap();
             let target = id
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_contradicts_its_id_by_processor_or_by_a_feature_that_it_can_tell() {
+    fn a_header_contradicts_its_id_by_processor_or_known_feature() {
         let check = |id: &str, abi_version: u8, flags: u32, expect: bool| {
             let id = BundleEntryId::parse(format!("hipv4-amdgcn-amd-amdhsa--{id}").as_bytes());
             let object = parse_code_object(&code_object(flags, abi_version, 64));

@@ -214,7 +214,7 @@ mod tests {
     use rock_testkit::bundle::{kpack, kpack_reference};
 
     #[test]
-    fn an_archive_tells_its_targets_and_whose_code_it_holds() {
+    fn an_archive_lists_its_targets_and_libraries() {
         let bytes = kpack(
             &["gfx1100", "gfx942", "gfx90a:xnack+"],
             &["lib/librocblas.so.5", "lib/libhipblas.so.3"],

@@ -53,7 +53,7 @@ mod tests {
     use super::KpackManifest;
 
     #[test]
-    fn a_list_tells_archives_and_their_sizes() {
+    fn a_list_has_archives_and_their_sizes() {
         let bytes = b"\x83\xaeformat_version\x01\xa6prefix\xa3lib\xabkpack_files\x82\
                       \xa6gfx942\x83\xa4file\xa7a.kpack\xa4size\xce\x00\x01\x00\x02\xackernel_count\x02\
                       \xa7gfx1100\x82\xa4file\xa7b.kpack\xa4size\x07";

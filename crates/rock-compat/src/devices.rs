@@ -71,7 +71,7 @@ mod tests {
     use crate::Compat;
 
     #[test]
-    fn names_of_device_wheels_say_their_targets() {
+    fn names_of_device_wheels_have_their_targets() {
         let compat = Compat::embedded();
         let read = |name: &str| {
             compat

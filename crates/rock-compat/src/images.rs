@@ -294,21 +294,21 @@ mod tests {
             .map_err(|error| error.to_string())
     }
 
-    fn hit(output: (&str, &str, &str), tag: &str) {
+    fn hit(versions: (&str, &str, &str), tag: &str) {
         assert_eq!(
-            look(output.0, output.1, output.2).as_deref(),
+            look(versions.0, versions.1, versions.2).as_deref(),
             Ok(tag),
-            "{output:?}"
+            "{versions:?}"
         );
     }
 
-    fn miss(output: (&str, &str, &str), wanted: &str, nearest: &str) {
-        let text = look(output.0, output.1, output.2).unwrap_err();
+    fn miss(versions: (&str, &str, &str), wanted: &str, nearest: &str) {
+        let error = look(versions.0, versions.1, versions.2).unwrap_err();
         assert!(
-            text.starts_with(&format!(
+            error.starts_with(&format!(
                 "no rocm/pytorch image for {wanted}; nearest: {nearest}"
             )),
-            "{text}"
+            "{error}"
         );
     }
 

@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_stays_below_its_room_and_says_how_many_rows_it_left_out() {
+    fn a_table_fits_its_limit_and_counts_the_omitted_rows() {
         for room in [200, 1000, 1 << 20] {
             let text = limited_table(HEAD, rows(150_000), "row", room);
             assert!(

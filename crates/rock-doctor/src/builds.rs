@@ -113,11 +113,11 @@ mod tests {
 
     fn check(machine: BuildMachine<'_>, expect: &[&str]) {
         let found = build_findings(&Compat::embedded(), &machine);
-        let lines: Vec<String> = found
+        let findings: Vec<String> = found
             .iter()
             .map(|one| format!("{} {}", one.code.id, one.message))
             .collect();
-        assert_eq!(lines, expect);
+        assert_eq!(findings, expect);
         assert!(
             found
                 .iter()
@@ -137,7 +137,7 @@ mod tests {
     };
 
     #[test]
-    fn a_long_folder_on_windows_is_reported_and_on_linux_it_is_none() {
+    fn a_long_directory_is_reported_on_windows_only() {
         let long = Some("C:/Users/someone/src/pytorch");
         check(
             BuildMachine {

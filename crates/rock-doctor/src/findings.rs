@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn no_gpu_is_a_note_that_says_builds_need_none() {
+    fn no_gpu_is_a_note_that_builds_need_none() {
         check(
             |facts| {
                 facts.topology = GpuTopology {
@@ -436,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_kfd_is_distinguished_inside_and_outside_of_a_container() {
+    fn a_missing_kfd_has_other_help_in_a_container() {
         check(
             |facts| facts.kfd = Some(DeviceState::Absent),
             "warning[H005 kfd-absent]: GPUs are listed, but `/dev/kfd` does not exist | \
@@ -564,7 +564,7 @@ mod tests {
     }
 
     #[test]
-    fn one_full_disk_is_reported_once_and_a_hopeless_one_is_an_error() {
+    fn a_full_disk_is_reported_once_and_may_be_an_error() {
         check(
             |facts| {
                 let disk = |folder: &str| DiskSpace {
@@ -600,7 +600,7 @@ mod tests {
     }
 
     #[test]
-    fn variables_that_hide_gpus_and_files_that_tell_nothing_are_reported() {
+    fn hidden_gpus_and_uninformative_files_are_reported() {
         check(
             |facts| {
                 facts.overrides = RuntimeOverrides {

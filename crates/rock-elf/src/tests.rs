@@ -13,7 +13,7 @@ fn own() -> Vec<u8> {
 }
 
 #[test]
-fn a_program_of_this_machine_tells_its_libraries_and_their_versions() {
+fn a_program_of_this_machine_lists_its_libraries_and_versions() {
     let bytes = own();
     let elf = Elf::read(&bytes).unwrap();
     let strings = elf.string_table(&bytes).unwrap();

@@ -167,7 +167,7 @@ mod tests {
         let found = build_directories(&job, &Environment::default())
             .unwrap()
             .unwrap();
-        let lines: Vec<(String, bool)> = found
+        let directories: Vec<(String, bool)> = found
             .iter()
             .map(|BuildDirectory { path, kept, .. }| {
                 let path = path.strip_prefix(job.path()).unwrap().display().to_string();
@@ -181,7 +181,7 @@ mod tests {
             ("src/vision/build", false),
         ];
         assert_eq!(
-            lines,
+            directories,
             expect.map(|(path, is_cleaned)| (path.to_owned(), is_cleaned))
         );
         let none = JobDirectory::new(base.path(), "other").unwrap();

@@ -586,7 +586,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failing_stage_is_distinguished_from_an_engine_that_started_nothing() {
+    fn a_failed_stage_differs_from_an_engine_that_did_not_start() {
         let failed = run(
             0,
             1,
@@ -677,7 +677,7 @@ mod tests {
             "{:?}",
             capped.end
         );
-        assert_eq!(capped.runner.asked[0], ["docker", "rm"]);
+        assert_eq!(capped.runner.short_commands[0], ["docker", "rm"]);
         assert_eq!(capped.runner.invocations[0].stop_command, ["docker", "rm"]);
         assert_eq!(
             states(&capped),

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_both_engines_are_distinguished() {
+    fn failures_of_both_engines_are_recognized_by_their_text() {
         let device = "docker: Error response from daemon: error gathering device information while \
                       adding custom device \"/dev/kfd\": no such file or directory.";
         assert_eq!(check(device), "B064");

@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_of_this_program_is_reported_where_it_was_called() {
+    fn a_step_of_this_program_gets_the_directory_of_its_caller() {
         let caller = rock_recipe::shell_variable(CALLER_VARIABLE);
         let step = Step {
             argv: vec!["rock-matrix".into(), format!("--from={caller}/a")],

@@ -460,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_file_is_reported_and_no_file_is_none() {
+    fn a_truncated_record_is_an_error_and_a_missing_one_is_none() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("build.json");
         assert_eq!(BuildRecord::load(&path), Ok(None));

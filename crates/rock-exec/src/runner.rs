@@ -90,7 +90,7 @@ pub struct RecordingRunner {
     /// The invocations so far.
     pub invocations: Vec<Invocation>,
     /// The short commands so far.
-    pub asked: Vec<Vec<String>>,
+    pub short_commands: Vec<Vec<String>>,
     /// The current time.
     pub now: Duration,
 }
@@ -117,7 +117,7 @@ impl StepExecutor for RecordingRunner {
     }
 
     fn ask(&mut self, argv: &[String]) -> Option<String> {
-        self.asked.push(argv.to_owned());
+        self.short_commands.push(argv.to_owned());
         None
     }
 

@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn auto_continues_where_it_failed_and_a_changed_stage_begins_again() {
+    fn auto_continues_at_the_failed_or_the_first_changed_stage() {
         let bench = Bench::new();
         let steps = [
             step("a", "echo a >>order"),
@@ -598,7 +598,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_counted_is_recorded_and_not_reported_for_a_later_build() {
+    fn figures_of_a_build_are_not_recorded_for_a_later_one() {
         let bench = Bench::new();
         let counts = "echo '{\"ccache\": {\"hits\": 12, \"misses\": 3}}' >figures.json";
         let built = |steps: &[Step]| {

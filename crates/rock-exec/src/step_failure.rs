@@ -378,7 +378,7 @@ mod tests {
     };
 
     #[test]
-    fn a_pure_wheel_where_a_compiled_one_is_expected_is_reported_where_the_recipe_says_its_tag() {
+    fn an_unexpected_pure_wheel_has_help_on_the_tag_in_the_recipe() {
         let help = |found: &str| {
             let expected = "own-1.0+rocm62-cp312-cp312-linux_x86_64.whl".to_owned();
             let fault = CollectError::Name {
@@ -416,15 +416,15 @@ mod tests {
 
     #[test]
     fn a_failed_stage_names_command_status_last_lines_log_and_what_to_do() {
-        let output = fault(
+        let diagnostic = fault(
             StepErrorKind::Ended("exit status 2".into()),
             &["cc: error", "stop"],
         )
         .diagnostic(&CONTEXT);
-        assert_eq!(output.code.id, "B050");
-        assert_eq!(output.message, "stage `build` failed: exit status 2");
+        assert_eq!(diagnostic.code.id, "B050");
+        assert_eq!(diagnostic.message, "stage `build` failed: exit status 2");
         assert_eq!(
-            output.notes,
+            diagnostic.notes,
             [
                 "the command was make 'all of it'",
                 "its last lines were\ncc: error\nstop",
@@ -432,7 +432,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            output.help.as_deref(),
+            diagnostic.help.as_deref(),
             Some("fix the cause, then run `rock-matrix build j --resume`")
         );
     }
@@ -445,13 +445,13 @@ mod tests {
             &lines.iter().map(String::as_str).collect::<Vec<_>>(),
         );
         fault.output.errors = vec!["a.hip:3:5: error: no `x`".into()];
-        let output = fault.diagnostic(&CONTEXT);
+        let diagnostic = fault.diagnostic(&CONTEXT);
         assert_eq!(
-            output.notes[0],
+            diagnostic.notes[0],
             "the first error in its output is\na.hip:3:5: error: no `x`"
         );
         assert_eq!(
-            output.notes[2],
+            diagnostic.notes[2],
             "its last lines were\nline 16\nline 17\nline 18\nline 19\nline 20"
         );
         assert_eq!(
@@ -554,9 +554,9 @@ mod tests {
             stage: "biuld".into(),
             known: vec!["fetch".into(), "build".into()],
         };
-        let output = Diagnostic::from(&unknown);
+        let diagnostic = Diagnostic::from(&unknown);
         assert_eq!(
-            (output.code.id, output.help.as_deref()),
+            (diagnostic.code.id, diagnostic.help.as_deref()),
             ("B058", Some("did you mean `--resume=build`?"))
         );
     }

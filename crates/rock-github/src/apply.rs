@@ -268,7 +268,7 @@ impl StepRunner<'_, '_> {
                     self.overlay.record_digest(*asset, digest);
                 }
                 Err(GithubError::Status { status: 404, .. }) => {
-                    self.overlay.record_asset_unreadable(*asset)
+                    self.overlay.record_asset_unreadable(*asset);
                 }
                 Err(error) => return Err(error),
             },

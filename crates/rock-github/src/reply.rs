@@ -193,8 +193,8 @@ mod tests {
 
     #[test]
     fn the_words_of_a_server_are_one_line_that_no_terminal_obeys() {
-        let output = words(&Ok(reply("{\"message\": \"a\\u001b[31mb\\nc\\u009b\"}")));
-        assert_eq!(output, "502 a [31mb c");
+        let message = words(&Ok(reply("{\"message\": \"a\\u001b[31mb\\nc\\u009b\"}")));
+        assert_eq!(message, "502 a [31mb c");
         assert_eq!(words(&Ok(reply("\n<html><p>Unicorn!"))), "502 an HTML page");
         assert_eq!(
             words(&Ok(reply(&"é".repeat(5000)))).chars().count(),

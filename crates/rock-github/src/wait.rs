@@ -65,7 +65,7 @@ mod tests {
             wait.before_attempt(2).to_string(),
             "POST /repos/o/r/releases/1/assets?name=a.whl: 502 an HTML page; attempt 2 of 6 in 1 s"
         );
-        let wait = RequestWait::new("GET /x", "the rate is limited", Duration::from_secs(60));
+        let wait = RequestWait::new("GET /x", "the rate is limited", Duration::from_mins(1));
         assert_eq!(
             wait.to_string(),
             "GET /x: the rate is limited; continuing in 60 s"

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn an_elf_header_tells_the_architecture() {
+    fn an_elf_header_has_the_architecture() {
         for (header, expect) in [
             ((3, 1, 1, 0), Some(Arch::I686)),
             ((62, 2, 1, 0), Some(Arch::X86_64)),

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_an_artifact_is_distinguished_from_what_does_not() {
+    fn a_wrong_number_of_words_differs_from_an_invalid_word() {
         for text in [
             "artifacts-unsplit",
             "blas_lib",

@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_requirement_says_why() {
+    fn an_invalid_requirement_has_a_reason() {
         let refused: String = [
             "",
             "a>=",

@@ -394,7 +394,7 @@ mod tests {
 
     /// Every text that PEP 440 does not allow is refused with the reason.
     #[test]
-    fn malformed_specifiers_say_what_is_wrong() {
+    fn malformed_specifiers_have_a_reason() {
         let texts = [
             "2.0",
             "=>2.0",

@@ -554,7 +554,7 @@ mod tests {
     }
 
     #[test]
-    fn a_distribution_with_a_hyphen_says_how_to_write_it() {
+    fn a_distribution_with_a_hyphen_has_a_suggestion() {
         let expect = "in a wheel name the distribution `flash-attn` is written `flash_attn`";
         assert_eq!(
             reason("flash-attn-2.8.3-cp311-cp311-linux_x86_64.whl"),

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hosted_runner_has_a_note_with_attempts_and_what_makes_it_shorter() {
+    fn a_hosted_runner_has_a_note_with_attempts_and_ways_to_save() {
         let found = check(3, 4, Some(360));
         assert_eq!(
             found.verdict,

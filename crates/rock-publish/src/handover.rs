@@ -447,8 +447,8 @@ mod tests {
             &[],
             &mut sink,
         );
-        let lines: Vec<String> = sink.finish().into_iter().map(|one| one.message).collect();
-        insta::assert_snapshot!(lines.join("\n"), @r"
+        let messages: Vec<String> = sink.finish().into_iter().map(|one| one.message).collect();
+        insta::assert_snapshot!(messages.join("\n"), @r"
         a leg reports the job `a`, which is not in the plan
         a leg reports the job `b`, which is not in the plan
         the jobs `a` and `b` report the same artifact, 1

@@ -474,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn gfx_targets_are_reported_where_they_are_known() {
+    fn gfx_targets_are_in_the_manifest_if_they_are_known() {
         let known = ManifestFile {
             gfx: vec!["gfx942".into()],
             ..file("a.whl")
@@ -533,18 +533,18 @@ mod tests {
         ] {
             let mut hostile = whole.clone();
             *hostile.pointer_mut(field).unwrap() = value.into();
-            let output = ReleaseManifest::from_json(&hostile.to_string());
+            let result = ReleaseManifest::from_json(&hostile.to_string());
             let is_refused = matches!(
-                output,
+                result,
                 Err(ManifestError::BadField { .. } | ManifestError::BadName(_))
             );
-            assert!(is_refused, "{field} {value:?}: {output:?}");
+            assert!(is_refused, "{field} {value:?}: {result:?}");
         }
-        let output = ReleaseManifest::from_json(&whole.to_string().replace("flash-attn", "a b"))
+        let error = ReleaseManifest::from_json(&whole.to_string().replace("flash-attn", "a b"))
             .unwrap_err()
             .to_string();
         assert_eq!(
-            output,
+            error,
             "`distribution` of `a.whl` is `a b`, which is not a project name"
         );
     }

@@ -464,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn a_continuation_is_pruned_with_its_release_and_counts_for_none() {
+    fn a_continuation_is_pruned_with_its_release_and_not_counted() {
         let mut releases = nightlies();
         let mut more = release(7, "nightly-11-10-2", "11-10");
         more.body = Some(

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn one_warning_tells_of_all() {
+    fn one_warning_covers_all_rebuilt_files() {
         let held = |tag: &str| ReleasedBytes {
             tag: tag.to_owned(),
             digest: None,
@@ -135,28 +135,28 @@ mod tests {
             older: held(""),
         };
         assert!(rebuilt_warning(&[]).is_none());
-        let output = rebuilt_warning([&one]).unwrap();
-        let help = output.help.as_deref().unwrap();
+        let warning = rebuilt_warning([&one]).unwrap();
+        let help = warning.help.as_deref().unwrap();
         assert!(
             help.contains("delete the older file") && !help.contains("yank"),
             "that yanks the good file: {help}"
         );
         assert_eq!(
-            output.message,
+            warning.message,
             "an older release has `a.whl` with different content"
         );
         assert_eq!(
-            output.notes,
+            warning.notes,
             [
                 "offered: `a.whl` of release `v2`, 7 bytes; skipped: the file of a directory \
                  without a tag, 7 bytes"
             ]
         );
-        let output = rebuilt_warning([&one; 7]).unwrap();
+        let warning = rebuilt_warning([&one; 7]).unwrap();
         assert!(
-            output.message.contains("7 files")
-                && output.notes.len() == 6
-                && output.notes[5] == "and 2 more"
+            warning.message.contains("7 files")
+                && warning.notes.len() == 6
+                && warning.notes[5] == "and 2 more"
         );
     }
 }

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_tells_whether_its_release_is_a_prerelease() {
+    fn a_tag_determines_whether_its_release_is_a_prerelease() {
         let of = |tags: &str| {
             tags.split(' ')
                 .filter(|tag| super::is_prerelease_tag(tag))

@@ -23,7 +23,7 @@ fn stages(build: &Build) -> Vec<&str> {
     build.steps.iter().map(|step| step.stage.as_str()).collect()
 }
 
-fn told(faults: &[Diagnostic]) -> Vec<String> {
+fn messages(faults: &[Diagnostic]) -> Vec<String> {
     faults
         .iter()
         .map(|fault| format!("{}: {}", fault.code.id, fault.message))

@@ -94,8 +94,8 @@ mod tests {
     use super::ArchiveName;
 
     #[test]
-    fn the_name_of_an_archive_tells_distribution_and_platform() {
-        let output_of = |name: &str| {
+    fn the_name_of_an_archive_has_distribution_and_platform() {
+        let parts_of = |name: &str| {
             let ArchiveName {
                 machine,
                 distribution,
@@ -105,7 +105,7 @@ mod tests {
         };
         let of = |distribution: &str, machine: &str| (distribution.to_owned(), machine.to_owned());
         let name = "composable_kernel-1.0+rocm7.14-gfx942-cp312-win_amd64-tree.tar.gz";
-        assert_eq!(output_of(name), of("composable-kernel", "win_amd64"));
-        assert_eq!(output_of("own-tree.tar.gz"), of("own", "any"));
+        assert_eq!(parts_of(name), of("composable-kernel", "win_amd64"));
+        assert_eq!(parts_of("own-tree.tar.gz"), of("own", "any"));
     }
 }

@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_badge_says_its_number_in_words_and_encodes_its_address() {
+    fn a_badge_has_alternative_text_and_an_encoded_url() {
         assert_eq!(
             badges(&coverage(&[("flash-attn", 7, 3)])),
             "![flash-attn, Linux x86-64: 70%](https://img.shields.io/badge/flash--attn%2C%20Linux%20x86--64-70%25-yellow)\n"

@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn every_cell_says_its_number_in_text_and_to_a_screen_reader() {
+    fn every_cell_has_its_number_as_text_and_for_screen_readers() {
         let picture = svg(&heatmap("flash-attn"), ColorScheme::Auto);
         for text in [
             "Python 3.9, torch 2.9, ROCm 7.2: 3 of 3 published",

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_of_a_build_says_which_stage_failed_and_a_plain_result_its_reason() {
+    fn a_build_record_has_the_failed_stage_and_a_result_its_reason() {
         let record = r#"{"job": "j", "outcome": "failed", "stages": [{"stage": "source", "state": "done"},
             {"stage": "compile", "state": "failed", "ended": "exit 1"}]}"#;
         assert_eq!(of(record).why("j"), Some("failed: stage `compile`, exit 1"));

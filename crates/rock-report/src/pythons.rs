@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_say_which_pythons_are_served() {
+    fn tags_determine_the_supported_pythons() {
         let check = |tags: &str, expect: &str| assert_eq!(of(tags).to_string(), expect, "{tags}");
         check("cp310-cp310", "3.10");
         check("cp313-cp313t", "3.13t");

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn other_addresses_say_nothing_of_releases() {
+    fn other_addresses_have_no_release() {
         for base in [
             "https://example.org/v1/x",
             "https://github.com/o/r/releases/download/v2",

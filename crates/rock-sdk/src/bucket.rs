@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_listing_tells_names_sizes_and_the_next_page_and_anything_else_is_none() {
+    fn a_listing_has_names_sizes_and_the_next_page() {
         let xml = "<?xml version=\"1.0\"?><ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Name>b</Name>\
                    <NextContinuationToken>1/a+b=</NextContinuationToken><IsTruncated>true</IsTruncated>\
                    <Contents><Key>1-linux/a_lib_gfx90a:xnack&#43;.tar.zst</Key><Size>7</Size></Contents>\
@@ -314,8 +314,8 @@ mod tests {
             nested(MAX_LISTING_DEPTH - 1),
             Ok(super::BucketPage::default())
         );
-        let output = "it has more than 32 nested elements, at byte 114";
-        assert_eq!(nested(MAX_LISTING_DEPTH), Err(output.to_owned()));
+        let expected = "it has more than 32 nested elements, at byte 114";
+        assert_eq!(nested(MAX_LISTING_DEPTH), Err(expected.to_owned()));
         let files = |count: usize| {
             let all = "<Contents><Key>k</Key><Size>1</Size></Contents>".repeat(count);
             page(&format!("<ListBucketResult>{all}</ListBucketResult>"))

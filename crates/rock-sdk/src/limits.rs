@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn the_memory_of_a_listing_ends_where_it_says() {
+    fn a_listing_takes_no_more_than_its_memory_limit() {
         let budget = ListingBudget::default();
         let taken = (0..=MAX_LISTING_BYTES)
             .take_while(|_| budget.take(512))

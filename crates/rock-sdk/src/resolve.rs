@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_an_escape_and_nothing_there_are_distinguished() {
+    fn loops_escapes_and_missing_paths_are_different_errors() {
         check(
             "bin/clang",
             "../llvm/bin/clang-23",

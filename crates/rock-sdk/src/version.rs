@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_reported_once() {
+    fn unknown_values_are_reported_once() {
         let compat = Compat::embedded();
         let row = compat
             .sdk_tables()

@@ -209,7 +209,7 @@ mod tests {
 
     /// Each kind of row, with the exact diagnostic.
     #[test]
-    fn a_row_is_read_strictly_and_its_fault_is_reported_with_the_line() {
+    fn a_strict_reading_reports_each_bad_row_with_its_line() {
         let good = row("ubuntu", "torchaudio", COMMIT);
         check(&good, &[]);
         check(&format!("# comment\n\n  \t\n  {}  \r\n", good.trim()), &[]);
@@ -272,9 +272,9 @@ mod tests {
     #[test]
     fn a_lenient_reading_leaves_out_bad_rows_with_a_warning() {
         let text = format!("garbage\n{}", row("ubuntu", "torchaudio", COMMIT));
-        let output = diagnostics(&text, RowStrictness::Lenient);
+        let warnings = diagnostics(&text, RowStrictness::Lenient);
         assert_eq!(
-            output,
+            warnings,
             [
                 "related_commits:1:1: warning[C101 bad-related-row]: a row has 6 fields, but this \
                  line has 1 field"

@@ -124,9 +124,9 @@ mod tests {
             let chain = |length: usize| format!("{{{{ {}x }}}}", operator.repeat(length));
             assert_eq!(evaluated(&chain(most)), Ok(value.to_owned()), "{operator}");
             for length in [most + 1, 20_000, 50_000, 1_000_000] {
-                let refused = evaluated(&chain(length)).unwrap_err();
+                let error = evaluated(&chain(length)).unwrap_err();
                 assert_eq!(
-                    refused,
+                    error,
                     format!("an expression has more than {most} operators"),
                     "{operator} {length}"
                 );
@@ -143,9 +143,9 @@ mod tests {
             "**x",
             " == x",
         ] {
-            let refused = evaluated(&format!("{{{{ x{} }}}}", link.repeat(50_000))).unwrap_err();
+            let error = evaluated(&format!("{{{{ x{} }}}}", link.repeat(50_000))).unwrap_err();
             assert_eq!(
-                refused,
+                error,
                 format!("an expression has more than {most} operators"),
                 "{link}"
             );

@@ -137,7 +137,7 @@ fn cases() -> Vec<Case> {
     let git = json!({"path": null, "git": "https://example.org/tree.git", "ref": "v1"});
     let sdist = json!({"path": null, "sdist": "mine==1.0", "sha256": "0".repeat(64)});
     let project = json!({"path": null, "project": "aotriton"});
-    let asked = json!({"command": ["rocm", "version"], "default": "7"});
+    let command = json!({"command": ["rocm", "version"], "default": "7"});
     let during = json!({"command": ["rocm", "version"], "after": "build", "default": "7"});
     let used_late = |fact: &Value| {
         let steps = json!([
@@ -283,7 +283,7 @@ fn cases() -> Vec<Case> {
         ),
         Case::new(
             "recipe fact.default",
-            fact(&asked),
+            fact(&command),
             fact(&json!({"default": "8"})),
             DRY_RUN,
         ),

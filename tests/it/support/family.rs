@@ -53,8 +53,8 @@ impl Family {
     pub fn new() -> Self {
         need_pip();
         let ask = "import os, pip, sys; print(sys.executable, '%d.%d' % sys.version_info[:2], os.path.dirname(pip.__file__), sep='\\n')";
-        let outcome = Command::new("python3").args(["-c", ask]).output().unwrap();
-        let stdout = String::from_utf8(outcome.stdout).unwrap();
+        let output = Command::new("python3").args(["-c", ask]).output().unwrap();
+        let stdout = String::from_utf8(output.stdout).unwrap();
         let [program, python, pip] = stdout.lines().collect::<Vec<_>>()[..] else {
             panic!("{stdout}")
         };
@@ -282,7 +282,7 @@ impl Family {
         )
     }
 
-    /// Asserts an exit code, and gives what was said.
+    /// Asserts an exit code, and returns stdout and stderr.
     #[track_caller]
     pub fn ended(&self, code: i32, output: Output) -> (String, String) {
         try_printed_commands(&String::from_utf8_lossy(&output.stderr), |words| {
@@ -321,14 +321,14 @@ impl Family {
     /// How the build of a tree was called last, with `[SDK]` and `[JOB]` for their folders.
     #[track_caller]
     pub fn called(&self, tree: &str) -> Called {
-        let output = std::fs::read_to_string(self.job(&format!("src/{tree}/ran.json"))).unwrap();
-        let output = output.replace(&self.job("").display().to_string(), "[JOB]/");
-        let output = output
+        let text = std::fs::read_to_string(self.job(&format!("src/{tree}/ran.json"))).unwrap();
+        let text = text.replace(&self.job("").display().to_string(), "[JOB]/");
+        let text = text
             .replace("[JOB]//", "[JOB]/")
             .replace(&self.site("_rocm_sdk_devel").display().to_string(), "[SDK]");
-        let output: serde_json::Value =
-            serde_json::from_str(&output.replace(&self.root(), "[HERE]")).unwrap();
-        let of = |name: &str| output[name].clone();
+        let record: serde_json::Value =
+            serde_json::from_str(&text.replace(&self.root(), "[HERE]")).unwrap();
+        let of = |name: &str| record[name].clone();
         Called {
             argv: serde_json::from_value(of("argv")).unwrap(),
             settings: of("settings"),

@@ -1,23 +1,23 @@
-//! What runs say, looked through for one code.
+//! Searches the messages of runs for a code.
 
 use super::Project;
 
-/// Asserts that a code is told in the one text and not in the other, which is about the same thing
-/// without the fault.
+/// Asserts that a code is reported in the one text and not in the other, which is about the same
+/// thing without the error.
 ///
 /// `tests/tidy` counts these calls: each code of wheels needs one.
 #[track_caller]
 pub fn appears(code: &str, with: &str, without: &str) {
-    let text = format!("[{code} ");
-    assert!(with.contains(&text), "{code} is not told:\n{with}");
+    let prefix = format!("[{code} ");
+    assert!(with.contains(&prefix), "{code} is not reported:\n{with}");
     assert!(
-        !without.contains(&text),
-        "{code} is told without a fault:\n{without}"
+        !without.contains(&prefix),
+        "{code} is reported without an error:\n{without}"
     );
 }
 
 impl Project {
-    /// What a run says, be there a fault or none.
+    /// Returns the messages of a run that ends with 0 or 1.
     #[track_caller]
     pub fn stderr_of(&self, arguments: &[&str]) -> String {
         let output = self.command(arguments).output().unwrap();

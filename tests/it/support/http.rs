@@ -108,7 +108,7 @@ impl Request {
     }
 }
 
-/// The bytes of an answer: the first line and others of its head, and a body whose length is told.
+/// The bytes of an answer: the first line and others of its head, and a body of stated length.
 pub fn answer(status: &str, headers: &str, body: &[u8]) -> Vec<u8> {
     let length = body.len();
     let head = format!(

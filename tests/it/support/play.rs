@@ -47,9 +47,9 @@ impl Transport for Stage {
     fn send(&self, request: http::Request<HttpBody>) -> ResponseFuture<'_> {
         Box::pin(async move {
             let (parts, body) = request.into_parts();
-            let mut asked = ApiRequest::new(parts.method.as_str(), &parts.uri.to_string());
+            let mut call = ApiRequest::new(parts.method.as_str(), &parts.uri.to_string());
             for (name, value) in &parts.headers {
-                asked = asked.header(name.as_str(), value.to_str().unwrap());
+                call = call.header(name.as_str(), value.to_str().unwrap());
             }
             let lost = |reason: &str| HttpError::transient(reason);
             let sent = body
@@ -57,16 +57,16 @@ impl Transport for Stage {
                 .await
                 .map_err(|error| lost(&error.to_string()))?
                 .to_bytes();
-            asked.body = sent.to_vec();
+            call.body = sent.to_vec();
             // The network sets the length, here as there.
-            if asked.length().is_none()
-                && (!asked.body.is_empty() || parts.method == http::Method::POST)
+            if call.length().is_none()
+                && (!call.body.is_empty() || parts.method == http::Method::POST)
             {
-                asked = asked.clone().body(asked.body.clone());
+                call = call.clone().body(call.body.clone());
             }
             // Each answer takes its time.
             let now_ms = self.0.now_ms.fetch_add(50, Ordering::Relaxed);
-            let reply = self.0.github().handle(&asked, now_ms);
+            let reply = self.0.github().handle(&call, now_ms);
             let arrived = match reply.delivery {
                 ReplyDelivery::Whole | ReplyDelivery::Slow(_) => reply.body.to_vec(),
                 ReplyDelivery::Cut

@@ -12,7 +12,7 @@ use super::artifacts::{Artifacts, library};
 pub const VERSION: &str = "7.14.0";
 /// Its source distribution.
 const ROCM: &str = "rocm-7.14.0.tar.gz";
-/// Its targets, as its build told them.
+/// Its targets, as its build reported them.
 const TARGETS: &str = "gfx942;gfx1151";
 /// Libraries that torch loads, beside those of every split build: the artifact, the folder, the
 /// SONAME.
@@ -86,17 +86,17 @@ pub fn artifacts(project: &Project) {
 /// The packages, which the first of all tests that wants them makes for those that follow. Another
 /// program makes others.
 fn packages() -> PathBuf {
-    let output = Path::new(env!("CARGO_BIN_EXE_rock-matrix"))
+    let metadata = Path::new(env!("CARGO_BIN_EXE_rock-matrix"))
         .metadata()
         .unwrap();
-    let built = output
+    let built = metadata
         .modified()
         .unwrap()
         .duration_since(std::time::UNIX_EPOCH)
         .unwrap()
         .as_nanos();
     let base = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let kept = base.join(format!("sdk-{built:x}-{:x}", output.len()));
+    let kept = base.join(format!("sdk-{built:x}-{:x}", metadata.len()));
     if !kept.exists() {
         let project = Project::new();
         artifacts(&project);

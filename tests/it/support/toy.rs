@@ -127,10 +127,10 @@ impl Toy {
     /// `plan.json`.
     #[track_caller]
     pub fn workflow(&self, matrix: &str) -> (serde_json::Value, serde_json::Value) {
-        let output_of = |arguments: &[&str]| {
+        let stdout_of = |arguments: &[&str]| {
             ended(self.command(arguments).output().unwrap(), 0, &self.folder).0
         };
-        output_of(&[
+        stdout_of(&[
             "plan",
             "matrices/toy.yaml",
             "--format",
@@ -138,14 +138,14 @@ impl Toy {
             "--out",
             "plan.json",
         ]);
-        let outputs = output_of(&["plan", "matrices/toy.yaml", "--github-output"]);
+        let outputs = stdout_of(&["plan", "matrices/toy.yaml", "--github-output"]);
         let legs = outputs
             .lines()
             .find_map(|line| line.strip_prefix(matrix)?.strip_prefix('='))
             .unwrap();
         let legs: serde_json::Value = serde_json::from_str(legs).unwrap();
         let workflow =
-            serde_yaml::from_str(&output_of(&["render", "workflow", "matrices/toy.yaml"])).unwrap();
+            serde_yaml::from_str(&stdout_of(&["render", "workflow", "matrices/toy.yaml"])).unwrap();
         (workflow, legs["include"][0].clone())
     }
 

@@ -126,14 +126,13 @@ impl FakeGithub {
     }
 
     /// Finds a repository by name, former name or ID; the flag is true for a former name.
-    fn find_repository(&self, asked: &str) -> Option<(u64, bool)> {
+    fn find_repository(&self, name: &str) -> Option<(u64, bool)> {
         let by_name = |(id, repository): (&u64, &super::state::StoredRepository)| {
             let is_old = repository
                 .old_names
                 .iter()
-                .any(|old| old.eq_ignore_ascii_case(asked));
-            let is_now =
-                repository.full_name.eq_ignore_ascii_case(asked) || id.to_string() == asked;
+                .any(|old| old.eq_ignore_ascii_case(name));
+            let is_now = repository.full_name.eq_ignore_ascii_case(name) || id.to_string() == name;
             (is_old || is_now).then_some((*id, !is_now))
         };
         self.repositories.iter().find_map(by_name)
@@ -177,13 +176,13 @@ impl FakeGithub {
         if !operation.is_api() {
             return;
         }
-        let asked = format!("{} {}", request.method, operation.name());
+        let call = format!("{} {}", request.method, operation.name());
         if let Some(left_ms) = self
             .rate_limits
             .early_by_ms(request, &self.settings, now_ms)
         {
             self.ledger.complaints.push(format!(
-                "{asked}: {left_ms} ms before the end of what it was asked to wait"
+                "{call}: {left_ms} ms before the end of what it was asked to wait"
             ));
         }
         if self
@@ -192,7 +191,7 @@ impl FakeGithub {
         {
             self.ledger
                 .complaints
-                .push(format!("{asked}: a write after a 401"));
+                .push(format!("{call}: a write after a 401"));
         }
     }
 

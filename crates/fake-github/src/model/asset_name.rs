@@ -8,9 +8,9 @@
 /// (softprops/action-gh-release, issue 159), a sequence of them becomes one (travis-ci/dpl, issue
 /// 821), and `+`, `-`, `_` and `.` are kept. GitHub transliterates some non-ASCII letters; here
 /// they become a period. A leading period gets the prefix `default`, a trailing one is removed.
-pub fn stored_name(asked: &str) -> String {
-    let mut name = String::with_capacity(asked.len());
-    for letter in asked.chars() {
+pub fn stored_name(requested: &str) -> String {
+    let mut name = String::with_capacity(requested.len());
+    for letter in requested.chars() {
         let kept = if letter.is_ascii_alphanumeric() || "._+-".contains(letter) {
             letter
         } else {

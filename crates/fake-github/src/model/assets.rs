@@ -82,7 +82,10 @@ pub fn edit(call: &mut ApiCall, repository: &mut StoredRepository) -> ApiReply {
             "Cannot update asset from an immutable release",
         )]);
     }
-    let name = name.map_or_else(|| old.name.clone(), |asked| asset_name::stored_name(&asked));
+    let name = name.map_or_else(
+        || old.name.clone(),
+        |requested| asset_name::stored_name(&requested),
+    );
     if is_taken(release, &name, Some(old.id)) {
         call.ledger.reach(ReachedState::NameTaken);
         return errors::invalid(&[validation_error("ReleaseAsset", "already_exists", "name")]);

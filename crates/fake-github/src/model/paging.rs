@@ -5,7 +5,7 @@ use super::request_url::RequestUrl;
 
 /// Returns the page and its length in the query: by default 30 items, at most 100 (REST API, "Using
 /// pagination in the REST API").
-fn asked(address: &RequestUrl) -> (usize, usize) {
+fn requested_page(address: &RequestUrl) -> (usize, usize) {
     let number = |key: &str| {
         address
             .query_value(key)
@@ -21,7 +21,7 @@ fn asked(address: &RequestUrl) -> (usize, usize) {
 ///
 /// GitHub's links identify a repository by its ID, whatever URL was requested.
 pub fn page<T>(items: Vec<T>, address: &RequestUrl, url: &str) -> (Vec<T>, Option<String>) {
-    let (page, per_page) = asked(address);
+    let (page, per_page) = requested_page(address);
     let last = items.len().div_ceil(per_page).max(1);
     let link =
         |to: usize, rel: &str| format!("<{url}?per_page={per_page}&page={to}>; rel=\"{rel}\"");

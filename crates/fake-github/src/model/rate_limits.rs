@@ -129,8 +129,8 @@ impl RateLimitUsage {
         settings: &GithubSettings,
         now_ms: u64,
     ) -> Option<u64> {
-        let (asked_ms, until_ms) = self.waits.get(&key(request))?;
-        let was_under_way = now_ms <= asked_ms + settings.under_way_ms;
+        let (since_ms, until_ms) = self.waits.get(&key(request))?;
+        let was_under_way = now_ms <= since_ms + settings.under_way_ms;
         until_ms
             .checked_sub(now_ms)
             .filter(|left_ms| *left_ms > 0 && !was_under_way)
@@ -197,7 +197,7 @@ impl RateLimitUsage {
         let usage = self.tokens.get(&key(request)).unwrap_or(&fresh);
         let limit = allowed(request, settings);
         let reset_s = settings.clock(usage.since_ms + HOUR_MS) / 1000 + 1;
-        let told = [
+        let headers = [
             ("x-ratelimit-limit", limit.to_string()),
             (
                 "x-ratelimit-remaining",
@@ -207,7 +207,7 @@ impl RateLimitUsage {
             ("x-ratelimit-reset", reset_s.to_string()),
             ("x-ratelimit-resource", "core".to_owned()),
         ];
-        for (name, value) in told {
+        for (name, value) in headers {
             if reply.get(name).is_none() {
                 reply.set(name, &value);
             }

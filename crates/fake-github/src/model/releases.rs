@@ -68,13 +68,13 @@ pub fn latest(call: &ApiCall, repository: &StoredRepository) -> ApiReply {
             .values()
             .filter(|release| !release.draft && !release.prerelease)
     };
-    let said =
+    let has_latest =
         |release: &&Arc<StoredRelease>, word: &str| release.make_latest.as_deref() == Some(word);
     let chosen = full()
-        .filter(|release| said(release, "true"))
+        .filter(|release| has_latest(release, "true"))
         .max_by_key(|release| release.updated_ms);
     let newest = full()
-        .filter(|release| !said(release, "false"))
+        .filter(|release| !has_latest(release, "false"))
         .max_by_key(|release| release.published_ms);
     shown(call, repository, chosen.or(newest))
 }

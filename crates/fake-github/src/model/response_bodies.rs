@@ -301,7 +301,7 @@ impl<'a> BodyBuilder<'a> {
     /// Returns an asset of a release whose tag is encoded.
     fn with_tag(&'a self, tag: &str, asset: &'a StoredAsset) -> AssetBody<'a> {
         let (settings, name) = (self.settings, &self.repository.full_name);
-        let is_told = asset.is_uploaded
+        let has_digest = asset.is_uploaded
             && !asset.hides_digest
             && match settings.digests {
                 DigestMode::Told => true,
@@ -328,7 +328,7 @@ impl<'a> BodyBuilder<'a> {
             digest: asset
                 .sha256
                 .as_ref()
-                .filter(|_| is_told)
+                .filter(|_| has_digest)
                 .map(|sha256| format!("sha256:{sha256}")),
             download_count: asset.downloads,
             created_at: rfc3339(asset.created_ms),

@@ -19,11 +19,11 @@ pub fn list(call: &ApiCall, repository: &StoredRepository) -> ApiReply {
         .address
         .query_value("targets")
         .unwrap_or_else(|| "tag".into());
-    let asked = targets.split(',').any(|target| target == "tag");
+    let is_for_tags = targets.split(',').any(|target| target == "tag");
     let rows: Vec<Value> = repository
         .tag_ruleset
         .iter()
-        .filter(|_| asked)
+        .filter(|_| is_for_tags)
         .map(|ruleset| summary(call, repository, ruleset))
         .collect();
     let url = format!(

@@ -63,7 +63,7 @@ impl ApiCall<'_> {
                 "Cannot upload assets to an immutable release.",
             ));
         }
-        let Some(asked) = self
+        let Some(requested) = self
             .address
             .query_value("name")
             .filter(|name| !name.is_empty())
@@ -82,13 +82,13 @@ impl ApiCall<'_> {
                 &format!("size must be less than {}", self.settings.asset_bytes),
             ));
         }
-        if asked.len() > 255 {
+        if requested.len() > 255 {
             return Err(invalid(
                 "name",
                 "name is too long (maximum is 255 characters)",
             ));
         }
-        let mut name = asset_name::stored_name(&asked);
+        let mut name = asset_name::stored_name(&requested);
         if fault == Some(InjectedFault::WrongName) {
             name = other_name(&name);
         }

@@ -109,16 +109,16 @@ fn code_in_other_loaded_sections_is_embedded() {
         ),
     ];
     let inventory = scan(&library(&parts));
-    let output = summary(&inventory);
-    assert_eq!(output.len(), 3, "{output:?}");
+    let lines = summary(&inventory);
+    assert_eq!(lines.len(), 3, "{lines:?}");
     assert!(
-        output[0].starts_with("embedded bundle at 0xcd: gfx942/5 gfx1100/5"),
-        "{output:?}"
+        lines[0].starts_with("embedded bundle at 0xcd: gfx942/5 gfx1100/5"),
+        "{lines:?}"
     );
-    assert!(output[1].starts_with("embedded ccob3 at"), "{output:?}");
+    assert!(lines[1].starts_with("embedded ccob3 at"), "{lines:?}");
     assert!(
-        output[2].starts_with("embedded elf at") && output[2].ends_with("gfx11-generic/6"),
-        "{output:?}"
+        lines[2].starts_with("embedded elf at") && lines[2].ends_with("gfx11-generic/6"),
+        "{lines:?}"
     );
     assert_eq!(
         inventory.containers[1].location,
@@ -255,7 +255,7 @@ fn empty_bundles_and_false_ids_are_facts() {
 }
 
 #[test]
-fn a_scan_that_met_nothing_says_that_the_rest_need_not_be_read() {
+fn a_scan_that_found_nothing_needs_no_further_bytes() {
     let fed = |bytes: &[u8]| {
         let mut scanner = CodeScanner::new(ScanDepth::Headers);
         bytes.chunks(1000).for_each(|piece| scanner.feed(piece));

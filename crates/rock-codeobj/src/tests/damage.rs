@@ -40,18 +40,18 @@ fn text_that_only_looks_like_code_is_no_code() {
         );
         // A real bundle right after it is found all the same.
         let after = [bait.clone(), hip_bundle(&TWO, 64)].concat();
-        let output = summary(&scan(&rodata(after)));
+        let lines = summary(&scan(&rodata(after)));
         assert!(
-            output.len() == 1 && output[0].ends_with(": gfx942/5 gfx1100/5"),
-            "{output:?} after {bait:x?}"
+            lines.len() == 1 && lines[0].ends_with(": gfx942/5 gfx1100/5"),
+            "{lines:?} after {bait:x?}"
         );
     }
     // The code objects of an invalid bundle are containers of their own.
     for cut in [outside, foreign] {
-        let output = summary(&scan(&rodata([cut, vec![0; 99]].concat())));
+        let lines = summary(&scan(&rodata([cut, vec![0; 99]].concat())));
         assert!(
-            output.len() == 1 && output[0].starts_with("embedded elf at"),
-            "{output:?}"
+            lines.len() == 1 && lines[0].starts_with("embedded elf at"),
+            "{lines:?}"
         );
     }
 }
@@ -84,21 +84,21 @@ fn damage_in_the_section_for_bundles_is_reported() {
     let mut torn = compressed(&noisy_bundle(), 2, 1);
     let middle = torn.len() / 2;
     torn[middle..].fill(0xff);
-    let output = summary(&scan(&fatbin(concatenated(&[torn, good.clone()], 8), 2)));
+    let lines = summary(&scan(&fatbin(concatenated(&[torn, good.clone()], 8), 2)));
     assert_eq!(
-        output[0], ".hip_fatbin ccob2 at 0x100: gfx942/5 gfx1100",
-        "{output:?}"
+        lines[0], ".hip_fatbin ccob2 at 0x100: gfx942/5 gfx1100",
+        "{lines:?}"
     );
     assert!(
-        output[1].contains("bundle at") && output[2].contains("damaged after"),
-        "{output:?}"
+        lines[1].contains("bundle at") && lines[2].contains("damaged after"),
+        "{lines:?}"
     );
     let mut lies = compressed(&good, 3, 1);
     lies[16] ^= 1;
-    let output = summary(&scan(&fatbin(lies, 1)));
+    let lines = summary(&scan(&fatbin(lies, 1)));
     assert!(
-        output.iter().any(|line| line.contains("its header says")),
-        "{output:?}"
+        lines.iter().any(|line| line.contains("its header says")),
+        "{lines:?}"
     );
     check(
         &fatbin(b"CCOB\x04\0\x01\0".to_vec(), 1),
@@ -117,9 +117,9 @@ fn a_file_cut_off_anywhere_is_reported_and_never_a_panic() {
         assert_eq!(scan(&bytes).damages, []);
         for length in 1..bytes.len() {
             let inventory = scan(&bytes[..length]);
-            let is_told = !inventory.damages.is_empty() || inventory.is_empty();
+            let is_reported = !inventory.damages.is_empty() || inventory.is_empty();
             assert!(
-                is_told,
+                is_reported,
                 "{length} of {} bytes: {:?}",
                 bytes.len(),
                 summary(&inventory)
@@ -199,10 +199,10 @@ fn hostile_counts_cost_no_more_than_their_bytes() {
     // A frame that decompresses to far more than its header declares is abandoned at once.
     let mut bomb = compressed(&vec![0; 50_000_000], 2, 1);
     bomb[12..16].copy_from_slice(&100_u32.to_le_bytes());
-    let output = summary(&scan(&fatbin(bomb, 1)));
+    let lines = summary(&scan(&fatbin(bomb, 1)));
     assert!(
-        output[0].contains("its header says 100")
-            || output[0].contains("does not start like a bundle"),
-        "{output:?}"
+        lines[0].contains("its header says 100")
+            || lines[0].contains("does not start like a bundle"),
+        "{lines:?}"
     );
 }

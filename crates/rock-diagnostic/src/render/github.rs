@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_truncated_message_says_so() {
+    fn a_truncated_message_is_marked_as_truncated() {
         let text = github(&[Diagnostic::new(&codes::BAD_SYNTAX, "long").note("é".repeat(5000))]);
         let message = text
             .trim_end()

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn how_far_an_output_goes_is_shown_by_its_last_words() {
+    fn the_last_words_of_a_log_show_how_far_it_got() {
         let reading =
             |rest: &str| read(&format!("noise\n=== SDPA Backend Check ===\n{rest}")).reading;
         assert_eq!(reading("Torch: 2.9\n\nDone.\n"), LogCompleteness::Whole);

@@ -151,7 +151,7 @@ fn a_failing_step_ends_the_build_and_keeps_its_last_words() {
 }
 
 #[test]
-fn a_step_is_tried_again_as_often_as_it_says() {
+fn a_step_is_tried_again_up_to_its_number_of_tries() {
     let mut flaky = step("fetch", "echo x >>tries; [ $(wc -l <tries) -ge 3 ]");
     flaky.retries = 2;
     let run = Bench::new().really(&[flaky.clone()]);
@@ -411,17 +411,17 @@ fn a_checkout_does_not_begin_behind_a_link() {
         };
         let mut runner = RecordingRunner::default();
         let run = bench.run(&mut runner, &[step]);
-        let output = run
+        let diagnostic = run
             .end
             .diagnostic(&crate::MessageContext::default())
             .unwrap();
-        assert_eq!(output.code.name, "linked-folder");
+        assert_eq!(diagnostic.code.name, "linked-folder");
         assert!(
-            output
+            diagnostic
                 .message
                 .contains(&format!("{link}`: it is a symbolic link")),
             "{}",
-            output.message
+            diagnostic.message
         );
         assert_eq!(
             (

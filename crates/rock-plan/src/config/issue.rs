@@ -369,9 +369,9 @@ mod tests {
 
     #[test]
     fn the_length_of_a_value_has_a_limit() {
-        let told = |letters: usize| read(&format!("### python\n\n{}\n", "z".repeat(letters)));
-        assert!(told(LONGEST_ISSUE_VALUE).is_ok());
-        let fault = &told(LONGEST_ISSUE_VALUE + 1).unwrap_err()[0].0;
+        let value_of = |letters: usize| read(&format!("### python\n\n{}\n", "z".repeat(letters)));
+        assert!(value_of(LONGEST_ISSUE_VALUE).is_ok());
+        let fault = &value_of(LONGEST_ISSUE_VALUE + 1).unwrap_err()[0].0;
         assert_eq!(fault, "`python` is longer than 64 characters");
     }
 

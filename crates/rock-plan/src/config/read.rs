@@ -391,7 +391,7 @@ mod tests {
     #[test]
     fn a_runner_has_the_system_that_the_wheels_are_for() {
         let cell = "axes: {flash-attn: ['2.8.3']}\n";
-        let told = |rest: &str| faults(&format!("{cell}{rest}"));
+        let faults_of = |rest: &str| faults(&format!("{cell}{rest}"));
         let wrong = |at: &str, runner: &str, os: &str, platform: &str| {
             vec![(
                 "M054",
@@ -400,24 +400,24 @@ mod tests {
             )]
         };
         let on_windows = wrong("windows-2022", "windows-2022", "windows", "linux");
-        assert_eq!(told("runner: windows-2022\n"), on_windows);
-        assert_eq!(told("test: {runner: windows-2022}\n"), on_windows);
+        assert_eq!(faults_of("runner: windows-2022\n"), on_windows);
+        assert_eq!(faults_of("test: {runner: windows-2022}\n"), on_windows);
         assert_eq!(
-            told("include: [{axes: {flash-attn: '2.8.3'}, set: {runner: windows-2022}}]\n"),
+            faults_of("include: [{axes: {flash-attn: '2.8.3'}, set: {runner: windows-2022}}]\n"),
             on_windows
         );
         assert_eq!(
             faults("axes: {flash-attn: ['2.8.3'], runner: [ubuntu-22.04, windows-2022]}\n"),
             on_windows
         );
-        assert_eq!(told("platform: windows\nrunner: windows-2022\n"), []);
+        assert_eq!(faults_of("platform: windows\nrunner: windows-2022\n"), []);
         assert_eq!(
-            told("platform: windows\nrunner: mi300x\n"),
+            faults_of("platform: windows\nrunner: mi300x\n"),
             wrong("mi300x", "mi300x", "linux", "windows")
         );
         // Without `runner`, the default runs Linux, and only `platform` can be pointed at.
         assert_eq!(
-            told("platform: windows\n"),
+            faults_of("platform: windows\n"),
             wrong("windows", "ubuntu-22.04", "linux", "windows")
         );
     }
@@ -509,11 +509,11 @@ mod tests {
         ] {
             assert_eq!(errors(&file(name, most)), [""; 0], "{name}");
             let beyond = errors(&file(name, most + 1));
-            let told = format!(
+            let expected = format!(
                 "M071 `{name}` has {} entries, but at most {most} are allowed",
                 most + 1
             );
-            assert_eq!(beyond, [told], "{name}");
+            assert_eq!(beyond, [expected], "{name}");
         }
     }
 

@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_with_a_newer_version_excludes_the_product_with_the_older_one() {
+    fn a_row_with_a_newer_version_excludes_older_product_cells() {
         let (legs, reasons) = planned(
             "rocm-policy: newest\n\
              axes: {flash-attn: [\"2.8.3\"], python: [\"3.12\"], torch: [\"2.8.0\"], rocm: [\"6.3\"]}\n\

@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_counts_for_the_rule_that_is_bound_first_and_then_for_the_first_rule() {
+    fn a_cell_counts_for_the_shallowest_then_the_first_rule() {
         let space = space();
         let exclude = |values: &[(usize, usize)]| rule(&space, RuleEffect::Exclude, values);
         let (shallow, deep) = ([(PYTHON, 1)], [(PYTHON, 1), (MAX_JOBS, 0)]);
@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exclusion_takes_precedence_over_a_failure_above_or_before_it() {
+    fn an_exclusion_takes_precedence_over_a_failure() {
         let space = space();
         let fail = || rule(&space, RuleEffect::Fail, &[(PYTHON, 1)]);
         let exclude = |values: &[(usize, usize)]| rule(&space, RuleEffect::Exclude, values);

@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_difference_is_cut_and_says_so() {
+    fn a_long_difference_is_cut_and_marked() {
         let text = |word: &str| {
             (0..500)
                 .map(|number| format!("{word} {number}\n"))

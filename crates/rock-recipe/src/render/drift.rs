@@ -75,15 +75,15 @@ mod tests {
     #[test]
     fn of_a_long_line_the_difference_is_shown() {
         let long = |word: &str| format!("{}{word}{}\n", "ä".repeat(5000), "b".repeat(5000));
-        let output = drift("a", Some(&long("one")), &long("three")).unwrap();
+        let difference = drift("a", Some(&long("one")), &long("three")).unwrap();
         let (before, after) = ("ä".repeat(20), "b".repeat(75));
         assert_eq!(
-            output,
+            difference,
             format!("a:1: is `…{before}one{after}bb…`, should be `…{before}three{after}…`")
         );
-        let output = drift("a", Some(&long("")), "short\n").unwrap();
+        let difference = drift("a", Some(&long("")), "short\n").unwrap();
         assert_eq!(
-            output,
+            difference,
             format!("a:1: is `{}…`, should be `short`", "ä".repeat(100))
         );
         assert!(drift("a", Some(&long("")), &long("")).is_none());

@@ -155,7 +155,7 @@ mod tests {
         assert!(cmd(&variable("C:/a=b", true)).is_err());
     }
     #[test]
-    fn variables_of_a_script_are_left_to_the_shell_and_text_around_them_is_not() {
+    fn text_around_shell_variables_is_quoted() {
         let text = format!("50% {}/it's", shell_variable("ROCK_FOLDER"));
         assert_eq!(
             powershell_text(&text),

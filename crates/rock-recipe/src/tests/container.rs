@@ -1,6 +1,6 @@
 //! The command that starts a container, and its image.
 
-use super::told;
+use super::messages;
 use crate::container::{self, ContainerRun, DeviceAccess, EngineProgram};
 use crate::fixture::{flash_attn, jobs, made};
 use rock_plan::config::GpuPolicy;
@@ -211,7 +211,7 @@ fn an_image_without_a_digest_is_a_warning_an_error_or_nothing() {
         .unwrap()
         .1;
     assert_eq!(
-        told(&found),
+        messages(&found),
         ["B006: image `example.org/image:1` is not pinned by a digest"]
     );
     assert!(!found[0].is_error());

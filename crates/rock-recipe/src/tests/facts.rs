@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{built, document, told};
+use super::{built, document, messages};
 use crate::fixture::{argv, flash_attn};
 use crate::{BuildSite, FactSource, build, found, questions};
 use rock_compat::Compat;
@@ -20,7 +20,7 @@ fn facts_are_computed_in_the_order_they_need_and_a_circle_is_an_error() {
         make(&format!("facts: {{last: {{expr: \"{{{{ other }}}}\"}}, other: {{expr: \"{{{{ last }}}}\"}}}}\n{STEP}"))
             .unwrap_err();
     assert_eq!(
-        told(&faults),
+        messages(&faults),
         ["B004: recipe `flash-attn`: facts `last`, `other` cannot be computed"]
     );
     assert_eq!(
@@ -36,7 +36,7 @@ fn a_fact_may_not_have_the_name_of_a_value_that_every_recipe_has() {
     ));
     let faults = built(&document).unwrap_err();
     assert_eq!(
-        told(&faults),
+        messages(&faults),
         ["B001: fact `version` has the name of a value that every recipe can use"]
     );
 }
@@ -74,7 +74,7 @@ fn a_fact_of_a_table_is_the_first_row_that_fits() {
         let faults = make(fact).unwrap_err();
         let notes = faults[0].notes.join(" ");
         assert!(
-            told(&faults)[0] == message || notes.contains(&message[6..]),
+            messages(&faults)[0] == message || notes.contains(&message[6..]),
             "{faults:?}"
         );
     }
@@ -127,7 +127,7 @@ fn the_first_path_that_exists_is_requested() {
     let document = document(&format!(
         "facts: {{last: {{path: [src/t/python/setup.py, src/t/setup.py]}}}}\n{STEP}"
     ));
-    let output = questions(
+    let sources = questions(
         &job,
         &document,
         &Compat::embedded(),
@@ -138,7 +138,7 @@ fn the_first_path_that_exists_is_requested() {
     .unwrap();
     let paths = ["src/t/python/setup.py", "src/t/setup.py"].map(str::to_owned);
     assert_eq!(
-        output,
+        sources,
         [("last".to_owned(), FactSource::FirstPath(paths.into()))]
     );
 }
@@ -169,7 +169,7 @@ fn a_check_takes_stand_ins_for_what_conditions_look_into() {
         let build = built(&document);
         build
             .map(|build| build.steps.iter().any(|step| step.stage == "old"))
-            .map_err(|faults| told(&faults))
+            .map_err(|faults| messages(&faults))
     };
     assert_eq!(make("{file: version.txt, stand-in: 2.9.0}"), Ok(true));
     assert_eq!(
@@ -183,7 +183,7 @@ fn a_check_takes_stand_ins_for_what_conditions_look_into() {
 }
 
 #[test]
-fn questions_are_asked_until_all_is_known() {
+fn questions_continue_until_all_facts_are_known() {
     let job = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "");
     let document = document(&format!(
         "facts:\n  root: {{command: [rocm_sdk, path, --root]}}\n  release: {{file: \"{{{{ root }}}}/version.txt\"}}\n  \

@@ -1,6 +1,6 @@
 //! Builds of flash-attn by its recipe: environments, edits, outputs.
 
-use super::{stages, told};
+use super::{messages, stages};
 use crate::fixture::{argv, environment, flash_attn, made};
 
 #[test]
@@ -74,7 +74,7 @@ fn head_dimensions_are_refused_where_the_version_does_not_read_them() {
     assert!(environment(&with("2.8.3").unwrap(), "build").contains(&"OPT_DIM=128".to_owned()));
     let faults = with("2.7.4").unwrap_err();
     assert_eq!(
-        told(&faults),
+        messages(&faults),
         ["B003: flash-attn 2.7.4 does not read OPT_DIM, so `opt-dim` would have no effect"]
     );
     assert_eq!(
@@ -145,7 +145,7 @@ fn a_number_of_jobs_in_the_matrix_file_is_taken() {
     ))
     .unwrap_err();
     assert_eq!(
-        told(&faults),
+        messages(&faults),
         ["B002: `many` is not a valid number of jobs for `MAX_JOBS`"]
     );
 }

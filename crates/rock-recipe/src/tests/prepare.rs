@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{stages, told};
+use super::{messages, stages};
 use crate::fixture::{argv, flash_attn, made, made_at};
 use crate::{BuildSite, build};
 use rock_compat::Compat;
@@ -159,19 +159,19 @@ fn tools_that_an_image_lacks_are_installed() {
 }
 
 #[test]
-fn what_a_job_cannot_be_built_with_is_reported() {
+fn errors_that_prevent_a_build_are_reported() {
     let mut windows = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "");
     windows.settings.platform = rock_names::Platform::Windows;
     windows.settings.python_from = rock_plan::config::PythonFrom::Manylinux;
     assert_eq!(
-        told(&made(&windows).unwrap_err()),
+        messages(&made(&windows).unwrap_err()),
         ["B007: `python-from: manylinux` is not available on Windows"]
     );
     let mut unknown = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "");
     unknown.settings.vars.insert("opt-dims".into(), "64".into());
     let faults = made(&unknown).unwrap_err();
     assert_eq!(
-        told(&faults),
+        messages(&faults),
         ["B008: recipe `flash-attn` has no variable `opt-dims`"]
     );
     assert_eq!(faults[0].help.as_deref(), Some("did you mean `opt-dim`?"));
@@ -179,7 +179,7 @@ fn what_a_job_cannot_be_built_with_is_reported() {
     image.settings.torch_from = rock_plan::config::TorchFrom::Image;
     let faults = made(&image).unwrap_err();
     assert_eq!(
-        told(&faults),
+        messages(&faults),
         ["B010: `python-from: uv` cannot use the torch of `torch-from: image`"]
     );
 }
@@ -201,7 +201,7 @@ fn without_an_index_of_torch_the_job_is_refused() {
             &BTreeMap::new(),
         )
         .map(|_| ())
-        .map_err(|faults| told(&faults))
+        .map_err(|faults| messages(&faults))
     };
     let message =
         "B073: the compatibility data has no index of `torch-from: pytorch-index` for torch 2.5.1"

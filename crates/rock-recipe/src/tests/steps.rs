@@ -1,6 +1,6 @@
 //! Steps of recipes: paths, variables, outputs, and reported errors.
 
-use super::{built, document, told};
+use super::{built, document, messages};
 use crate::fixture::{flash_attn, jobs};
 use crate::{BuildSite, check};
 use rock_compat::Compat;
@@ -8,7 +8,7 @@ use rock_diagnostic::Sink;
 
 #[test]
 fn no_path_of_a_recipe_leaves_the_folder_of_the_job() {
-    let make = |text: &str| built(&document(text)).map_err(|f| told(&f));
+    let make = |text: &str| built(&document(text)).map_err(|f| messages(&f));
     for (part, path) in [
         ("edits: [{remove: [/etc/passwd]}]", "/etc/passwd"),
         ("edits: [{file: src/../../x, find: y}]", "src/../../x"),
@@ -64,7 +64,7 @@ fn what_a_step_made_is_installed_where_later_ones_need_it() {
 }
 
 #[test]
-fn every_fault_of_a_recipe_is_reported_once_with_how_many_jobs_have_it() {
+fn each_error_of_a_recipe_is_reported_once_with_its_job_count() {
     let jobs = jobs(
         "axes: {flash-attn: [\"2.8.3\"], python: [\"3.10\", \"3.11\"], torch: [\"2.5.1\"], rocm: [\"6.1\", \"6.2\"]}\ngfx: [gfx90a]\n",
     );

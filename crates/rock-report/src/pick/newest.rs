@@ -204,7 +204,7 @@ mod tests {
             wheel("b-1-cp312-cp312-win_amd64.whl", 1),
             wheel("c-1-py3-none-any.whl", 1),
         ];
-        let output_of = |platform: Option<&str>, libc: Option<&str>| {
+        let names_of = |platform: Option<&str>, libc: Option<&str>| {
             let libc = libc.map(|text| text.parse().unwrap());
             let requests = WheelFilter {
                 platform: platform.map(str::to_owned),
@@ -230,20 +230,20 @@ mod tests {
                 foreign.join("\n"),
             )
         };
-        insta::assert_debug_snapshot!(output_of(Some("linux_x86_64"), Some("glibc 2.36")), @r#"
+        insta::assert_debug_snapshot!(names_of(Some("linux_x86_64"), Some("glibc 2.36")), @r#"
         (
             "a 1, c 1",
             "system: the wheel is for linux_x86_64 with glibc 2.39 or newer, you have linux_x86_64 with glibc 2.36\nsystem: the wheel is for win_amd64, you have linux_x86_64 with glibc 2.36",
         )
         "#);
-        insta::assert_debug_snapshot!(output_of(None, Some("glibc 2.31")), @r#"
+        insta::assert_debug_snapshot!(names_of(None, Some("glibc 2.31")), @r#"
         (
             "a 1, b 1, c 1",
             "system: the wheel is for linux_x86_64 with glibc 2.39 or newer, you have glibc 2.31",
         )
         "#);
         assert_eq!(
-            output_of(None, None),
+            names_of(None, None),
             ("a 2, b 1, c 1".to_owned(), String::new())
         );
     }

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused_is_reported_once_with_all_that_lies_below_it() {
+    fn a_refused_directory_is_reported_once_with_its_content() {
         let mut sorter = RootSorter::new(
             Path::new("a"),
             vec!["hip/stage".to_owned(), "hip/stage/sub".to_owned()],

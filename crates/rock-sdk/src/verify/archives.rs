@@ -212,8 +212,8 @@ mod tests {
             Some(5),
             "it is read"
         );
-        let output = "`lib/x.so` has 8589934593 bytes; of a library at most 8589934592 are read";
-        assert_eq!(read(MAX_LIBRARY_BYTES + 1).to_string(), output);
+        let expected = "`lib/x.so` has 8589934593 bytes; of a library at most 8589934592 are read";
+        assert_eq!(read(MAX_LIBRARY_BYTES + 1).to_string(), expected);
     }
 
     #[test]

@@ -290,7 +290,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_disk_is_distinguished_from_other_reasons_of_git() {
+    fn a_full_disk_differs_from_other_failures_of_git() {
         let fault = |output: &str| CheckoutError::Git {
             command: "git checkout".to_owned(),
             repository: "third_party/a".to_owned(),

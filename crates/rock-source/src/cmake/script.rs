@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_end_is_reported_and_what_stood_before_is_kept() {
+    fn an_unterminated_command_is_reported_and_earlier_ones_kept() {
         let check = |text: &str, expect: &[CmakeError]| {
             let script = CmakeScript::parse(text);
             assert_eq!(script.faults, expect, "{text}");
@@ -425,12 +425,12 @@ mod tests {
     fn marks_of_a_merge_are_reported() {
         let text = "set(A 1)\n<<<<<<< HEAD\nset(B 2)\n=======\nset(B 3)\n>>>>>>> theirs\n";
         let script = CmakeScript::parse(text);
-        let output_of = |fault: &CmakeError| match fault {
+        let marker_of = |fault: &CmakeError| match fault {
             CmakeError::ConflictMarker { span } => text[span.clone()].to_owned(),
             other => panic!("{other:?}"),
         };
         assert_eq!(
-            script.faults.iter().map(output_of).collect::<Vec<_>>(),
+            script.faults.iter().map(marker_of).collect::<Vec<_>>(),
             ["<<<<<<< HEAD", "=======", ">>>>>>> theirs"]
         );
         assert_eq!(script.sets.len(), 3);

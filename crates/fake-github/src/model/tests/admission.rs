@@ -393,7 +393,7 @@ fn environments_of_a_private_repository_need_the_right_to_read_actions() {
 
 /// REST API, "Get all repository rulesets" and "Get a repository ruleset".
 #[test]
-fn rulesets_are_listed_without_rules_and_returned_whole_one_by_one() {
+fn rulesets_have_rules_only_when_requested_one_by_one() {
     let mut client = TestClient::new();
     assert_eq!(client.get("/rulesets?targets=tag").value(), json!([]));
     let ruleset = TagRuleset {

@@ -258,7 +258,7 @@ fn a_published_release_of_a_mutable_repository_may_be_hidden_again() {
 }
 
 #[test]
-fn an_annotated_tag_is_an_object_that_tells_its_commit() {
+fn an_annotated_tag_is_an_object_that_names_its_commit() {
     let mut client = TestClient::new();
     let repository = client.github.repository_mut("me/wheels");
     repository.annotated.insert("v1".to_owned(), "b".repeat(40));

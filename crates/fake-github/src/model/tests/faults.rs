@@ -103,7 +103,7 @@ fn a_right_that_is_taken_back_has_no_hint_to_wait() {
 }
 
 #[test]
-fn a_redirect_elsewhere_keeps_path_and_query_and_tells_on_the_token() {
+fn a_redirect_keeps_path_and_query_and_records_a_leaked_token() {
     for status in [301, 302, 307, 308] {
         let mut client = TestClient::new().faults(&[&format!("#1=elsewhere:{status}")]);
         let reply = client.get("/releases?page=2");
@@ -132,7 +132,7 @@ fn a_garbled_answer_is_a_page_with_a_good_status() {
 }
 
 #[test]
-fn an_upload_may_get_another_name_digest_or_length_or_tell_no_digest() {
+fn an_upload_may_get_another_name_digest_or_length() {
     for (fault, name, size, same_digest) in [
         ("wrong-name", "a.b", 5, true),
         ("wrong-digest", "a+b", 5, false),

@@ -90,7 +90,7 @@ fn a_file_is_its_text_on_request() {
 }
 
 #[test]
-fn assets_come_in_pages_of_thirty_by_default_and_a_hundred_at_most() {
+fn pages_have_30_assets_by_default_and_100_at_most() {
     let mut client = TestClient::new();
     let id = client.draft("v1");
     for at in 0..120 {

@@ -26,7 +26,7 @@ fn an_encoded_plus_is_kept_and_a_raw_one_is_a_space_that_becomes_a_period() {
 }
 
 #[test]
-fn an_uploaded_asset_tells_size_digest_and_state() {
+fn an_uploaded_asset_has_size_digest_and_state() {
     let mut client = TestClient::new();
     let id = client.draft("v1");
     let asset = client
@@ -357,14 +357,14 @@ fn a_listing_can_contradict_the_answer_to_an_upload() {
         let mut client = TestClient::new().faults(&[&format!("upload={fault}")]);
         let id = client.draft("v1");
         let answered = client.upload(id, "a%2Bb", b"bytes").value();
-        let output = (
+        let asset = (
             &answered["name"],
             &answered["state"],
             answered["size"].as_u64(),
             &answered["digest"],
         );
         assert_eq!(
-            output,
+            asset,
             (
                 &json!("a+b"),
                 &json!("uploaded"),

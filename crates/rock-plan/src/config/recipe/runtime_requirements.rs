@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn the_backend_of_a_label_says_what_a_wheel_needs_at_run_time() {
+    fn the_backend_of_a_label_determines_needs_at_run_time() {
         assert_eq!(
             of(Some("triton")).sentence(),
             "At run time it needs einops and triton, and this variable"

@@ -252,20 +252,20 @@ mod tests {
     #[test]
     fn recipes_that_cannot_be_used_are_reported() {
         let uses = |name: &str, used: &str| format!("{name}\nsteps:\n  - {{use: {used}}}\n");
-        let output_of = |texts: &[&str]| check(texts).unwrap_err();
+        let error_of = |texts: &[&str]| check(texts).unwrap_err();
         assert_eq!(
-            output_of(&[&uses("a", "sdc"), SDK]),
+            error_of(&[&uses("a", "sdc"), SDK]),
             "there is no recipe `sdc` to use; did you mean `sdk`?"
         );
         assert_eq!(
-            output_of(&[&uses("a", "b"), &uses("b", "a")]),
+            error_of(&[&uses("a", "b"), &uses("b", "a")]),
             "a recipe uses itself: `a` uses `b` uses `a`"
         );
         let twice = "a\nsteps:\n  - {use: sdk}\n  - {stage: rocm, argv: [x]}\n";
-        assert_eq!(output_of(&[twice, SDK]), "two recipes have a stage `rocm`");
+        assert_eq!(error_of(&[twice, SDK]), "two recipes have a stage `rocm`");
         let after = "a\nfacts:\n  x: {command: [y], after: romc}\nsteps:\n  - {use: sdk}\n";
         assert_eq!(
-            output_of(&[after, SDK]),
+            error_of(&[after, SDK]),
             "fact `x` refers to `romc`, which is not a stage; did you mean `rocm`?"
         );
     }

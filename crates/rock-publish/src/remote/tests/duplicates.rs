@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn several_drafts_of_a_tag_are_reported_and_only_empty_ones_may_go() {
+fn of_several_drafts_of_a_tag_only_empty_ones_are_deleted() {
     let desired = desired(&["a.whl"]);
     let clean = PublishPolicy {
         clean_duplicates: true,

@@ -19,17 +19,17 @@ fn a_listing_that_contradicts_an_answer_is_found() {
     ] {
         assert_eq!(contradiction(listed.clone()), None, "{listed:?}");
     }
-    let output_of = |listed: ListedAsset| contradiction(listed).unwrap().listed;
+    let listed_of = |listed: ListedAsset| contradiction(listed).unwrap().listed;
     let digest = "01".repeat(32);
     assert_eq!(
-        output_of(ListedAsset {
+        listed_of(ListedAsset {
             size: 1,
             ..asset(5, "a.whl", 1)
         }),
         format!("`a.whl`, uploaded, 1 byte, sha256:{digest}")
     );
     assert_eq!(
-        output_of(asset(5, "b.whl", 1)),
+        listed_of(asset(5, "b.whl", 1)),
         format!("`b.whl`, uploaded, 7 bytes, sha256:{digest}")
     );
     let starter = ListedAsset {
@@ -38,7 +38,7 @@ fn a_listing_that_contradicts_an_answer_is_found() {
         ..asset(5, "a.whl", 1)
     };
     assert_eq!(
-        output_of(starter),
+        listed_of(starter),
         "`a.whl`, incomplete, 7 bytes, without a digest"
     );
     assert!(contradiction(asset(5, "a.whl", 2)).is_some());

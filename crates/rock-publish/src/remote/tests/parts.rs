@@ -59,7 +59,7 @@ fn a_file_that_lies_in_two_releases_takes_room_in_both() {
 }
 
 #[test]
-fn a_full_release_can_be_changed_and_one_that_others_filled_is_reported() {
+fn a_full_release_can_be_changed_unless_others_filled_it() {
     let names = numbered(990);
     let names = [as_strs(&names), vec!["SHA256SUMS"]].concat();
     let mut releases = Releases::of(vec![]);

@@ -50,7 +50,7 @@ fn a_replacement_that_was_cut_off_anywhere_is_finished() {
 }
 
 #[test]
-fn digests_that_github_does_not_tell_are_the_sizes_or_what_was_fetched() {
+fn assets_without_a_digest_are_compared_by_size_or_fetched() {
     let unknown = || ListedAsset {
         digest: None,
         ..asset(5, "a.whl", 1)

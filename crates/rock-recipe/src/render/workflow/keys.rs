@@ -105,7 +105,7 @@ mod tests {
     use rock_diagnostic::Sink;
     use rock_plan::{GithubPlan, PlanShard};
 
-    fn told(body: &str) -> Vec<String> {
+    fn findings(body: &str) -> Vec<String> {
         let legs = "{\"include\":[{\"id\":\"a\",\"runner\":\"x\"},{\"id\":\"b\"}]}";
         let plan = GithubPlan {
             shards: vec![PlanShard {
@@ -143,14 +143,14 @@ mod tests {
             ),
             "  plan:\n    x: ${{ needs.plan.outputs.matrix_0 }} of a matrix.\n".to_owned(),
         ];
-        assert_eq!(told(&sound.concat()), Vec::<String>::new());
+        assert_eq!(findings(&sound.concat()), Vec::<String>::new());
         let some = job(
             "build",
             "matrix_0",
             "runs-on: ${{ fromJSON(matrix.runner) }}",
         );
         assert_eq!(
-            told(&some),
+            findings(&some),
             [
                 "P053 matrix-key-missing the job `build` reads `matrix.runner`, but 1 of its 2 \
                  legs do not have this key"
@@ -158,7 +158,7 @@ mod tests {
         );
         let all = job("build", "matrix_0", "x: ${{ matrix.x }}");
         assert_eq!(
-            told(&all),
+            findings(&all),
             [
                 "P053 matrix-key-missing the job `build` reads `matrix.x`, but 2 of its 2 legs do \
                  not have this key"

@@ -178,12 +178,12 @@ mod tests {
     fn check(bytes: usize) -> (bool, String) {
         let mut sink = Sink::new();
         let kept = check_text("x".repeat(bytes), &Compat::embedded(), &mut sink).is_some();
-        let lines: Vec<String> = sink
+        let findings: Vec<String> = sink
             .finish()
             .iter()
             .map(|one| format!("{:?} {}", one.severity, one.code))
             .collect();
-        (kept, lines.join("\n"))
+        (kept, findings.join("\n"))
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_later_minor_of_rocm_fits_by_a_fact_that_is_reported_and_an_earlier_one_does_not() {
+fn a_wheel_fits_a_later_minor_of_rocm_with_a_note() {
     let name = "a-1+rocm71torch2.10-cp312-cp312-manylinux_2_28_x86_64.whl";
     let wheels = wheels(&[name]);
     let decision = decided(&wheels, &machine("7.2.1", "2.10", "3.12"));
@@ -68,7 +68,7 @@ fn torch_must_be_of_the_same_minor_and_a_nightly_is_another() {
 }
 
 #[test]
-fn a_wheel_for_cuda_never_fits_and_one_without_a_label_is_reported() {
+fn a_cuda_wheel_never_fits_and_an_unlabelled_one_has_a_note() {
     let cuda = "a-1+cu124torch2.9-cp312-cp312-manylinux_2_28_x86_64.whl";
     check(
         &[cuda],
@@ -83,7 +83,7 @@ fn a_wheel_for_cuda_never_fits_and_one_without_a_label_is_reported() {
 }
 
 #[test]
-fn a_label_with_two_readings_says_nothing_unless_a_manifest_does() {
+fn an_ambiguous_label_needs_a_manifest() {
     let name = "a-1+rocm714torch2.14-cp312-cp312-manylinux_2_28_x86_64.whl";
     let note = |wheels: &[WheelCandidate]| {
         decided(wheels, &machine("7.14", "2.14", "3.12")).fits[0]
@@ -95,12 +95,12 @@ fn a_label_with_two_readings_says_nothing_unless_a_manifest_does() {
             .iter()
             .any(|note| note.text == "the wheel's name does not contain a ROCm version")
     );
-    let output = AcceleratorVersion {
+    let rocm = AcceleratorVersion {
         name: "rocm".to_owned(),
         version: "7.14".to_owned(),
     };
     let known = wheels_of(vec![ManifestFile {
-        accelerator: Some(output),
+        accelerator: Some(rocm),
         ..row(name)
     }]);
     assert!(note(&known).iter().all(|note| note.axis == MatchAxis::Gpu));

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn glibc_musl_and_the_processor_are_detected() {
+fn a_wheel_needs_the_c_library_and_processor_of_its_tag() {
     let on = |platform: &str, libc: Option<&str>| TargetMachine {
         platform: Some(platform.to_owned()),
         libc: libc.map(|libc| libc.parse().unwrap()),
@@ -73,9 +73,9 @@ fn a_wheel_has_code_for_the_gpus_that_its_manifest_names_and_without_one_it_is_n
                 .to_vec()
         )
     );
-    let unsaid = decided(&wheels(&[CP312]), &on(&["gfx1100"]));
+    let unknown = decided(&wheels(&[CP312]), &on(&["gfx1100"]));
     assert_eq!(
-        unsaid.fits[0].notes[0].text,
+        unknown.fits[0].notes[0].text,
         "it is unknown which GPUs the wheel has code for"
     );
     assert_eq!(
@@ -85,15 +85,15 @@ fn a_wheel_has_code_for_the_gpus_that_its_manifest_names_and_without_one_it_is_n
 }
 
 #[test]
-fn unknown_facts_are_read_from_no_wheel_and_reported() {
+fn facts_unknown_for_the_machine_exclude_no_wheel_but_are_noted() {
     let decision = decided(&wheels(&[CP312]), &TargetMachine::default());
-    let lines: Vec<MatchAxis> = decision.fits[0]
+    let axes: Vec<MatchAxis> = decision.fits[0]
         .notes
         .iter()
         .map(|note| note.axis)
         .collect();
     assert_eq!(
-        lines,
+        axes,
         [
             MatchAxis::System,
             MatchAxis::Gpu,

@@ -87,7 +87,7 @@ fn decided(wheels: &[WheelCandidate], machine: &TargetMachine) -> PickDecision {
 fn check(names: &[&str], machine: &TargetMachine, expect: &str) {
     let wheels = wheels(names);
     let decision = decided(&wheels, machine);
-    let lines = match decision.fits.first() {
+    let answer = match decision.fits.first() {
         Some(fit) => wheels[fit.index].offer.file.clone(),
         None => decision.near[0]
             .differences
@@ -96,7 +96,7 @@ fn check(names: &[&str], machine: &TargetMachine, expect: &str) {
             .collect::<Vec<_>>()
             .join(" | "),
     };
-    assert!(lines.starts_with(expect), "{lines}\nnot {expect}");
+    assert!(answer.starts_with(expect), "{answer}\nnot {expect}");
 }
 
 const CP312: &str = "flash_attn-2.8.3+rocm64torch2.9-cp312-cp312-manylinux_2_28_x86_64.whl";

@@ -27,7 +27,7 @@ fn free_threaded_pythons_have_wheels_of_their_own() {
 }
 
 #[test]
-fn requires_python_narrows_what_the_tags_say() {
+fn requires_python_narrows_the_tags() {
     let shown = |name: &str, specifiers: &str| {
         let ranges = PythonRange::of(&name.parse::<WheelName>().unwrap(), Some(specifiers));
         ranges

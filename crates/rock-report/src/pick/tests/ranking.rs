@@ -64,16 +64,16 @@ fn a_build_number_supersedes_by_number() {
 
 #[test]
 fn a_backend_is_a_wish_and_the_default_one_comes_first() {
-    let output_of = |backend: &str| TargetMachine {
+    let machine_for = |backend: &str| TargetMachine {
         backend: Some(backend.to_owned()),
         ..usual_machine()
     };
     check(&[CP312, TRITON], &usual_machine(), CP312);
-    check(&[CP312, TRITON], &output_of("triton"), TRITON);
-    check(&[CP312, TRITON], &output_of("default"), CP312);
+    check(&[CP312, TRITON], &machine_for("triton"), TRITON);
+    check(&[CP312, TRITON], &machine_for("default"), CP312);
     check(
         &[CP312],
-        &output_of("triton"),
+        &machine_for("triton"),
         "backend: the wheel is for default, you asked for triton",
     );
 }
