@@ -173,7 +173,7 @@ impl<'a> Oracle<'a> {
         let mut candidates: BTreeMap<_, BTreeSet<(RocmVersion, &str)>> = BTreeMap::new();
         for cell in cells {
             let is_legal = !is_unsupported(&oracle.torch_rocm_support(cell));
-            if is_legal && !oracle.is_excluded_pair(cell) {
+            if is_legal && !oracle.is_excluded_from_policy(cell) {
                 let rocm = value(cell, "rocm");
                 let of_torch = candidates.entry(oracle.policy_key(cell)).or_default();
                 of_torch.insert((rocm.parse().unwrap(), rocm));
@@ -202,14 +202,18 @@ impl<'a> Oracle<'a> {
         (value(cell, "torch"), python)
     }
 
-    /// Whether an entry of `exclude` that names only torch, ROCm or both matches the cell.
-    fn is_excluded_pair(&self, cell: &Cell) -> bool {
-        let is_pair = |exclude: &&Cell| {
-            let mut axes = exclude.iter().map(|(axis, _)| *axis);
-            axes.all(|axis| ["torch", "rocm"].contains(&axis))
+    /// Whether an entry of `exclude` that names only the axes of the policy matches the cell.
+    fn is_excluded_from_policy(&self, cell: &Cell) -> bool {
+        let is_of_policy = |axis: &str| match axis {
+            "torch" | "rocm" => true,
+            "python" => self.reads_python_of_image(),
+            _ => false,
         };
-        let mut pairs = self.matrix.exclude.iter().filter(is_pair);
-        pairs.any(|exclude| has_values(cell, exclude.iter().copied()))
+        let mut excludes = self.matrix.exclude.iter();
+        excludes.any(|exclude| {
+            exclude.iter().all(|(axis, _)| is_of_policy(axis))
+                && has_values(cell, exclude.iter().copied())
+        })
     }
 
     fn torch_rocm_support(&self, cell: &Cell) -> Support {

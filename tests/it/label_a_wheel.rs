@@ -447,7 +447,7 @@ fn no_input_of_a_run_is_replaced() {
     }
 }
 
-/// The same path is written in two ways.
+/// `dist/` and `./dist/` are the same directory.
 #[test]
 fn no_result_of_a_run_is_replaced_by_another_path() {
     let (first, second) = ("one-1.0-py310-none-any.whl", "one-1.0-py311-none-any.whl");

@@ -1318,3 +1318,37 @@ fn targets_of_the_command_line_replace_an_axis() {
     assert_eq!(targets(&[]), serde_json::json!(["gfx90a"]));
     assert_eq!(targets(&["--gfx", "gfx942"]), serde_json::json!(["gfx942"]));
 }
+
+/// torch's wheels for ROCm 6.3 have no code for gfx1151.
+#[test]
+fn a_job_without_torch_keeps_targets_that_torch_wheels_lack() {
+    let plan = plan(
+        "version: 1\ndistribution: my-ext\nrecipe: hip-extension\ntorch-from: pytorch-index\n\
+         unknown: lenient\naxes: {my-ext: [\"1.0\"], python: [\"3.12\"], rocm: [\"6.3\"]}\n\
+         rows: [{my-ext: \"1.0\", python: \"3.12\", torch: \"2.9.1\", rocm: \"6.3\"}]\n\
+         gfx: [gfx942, gfx1151]\nvars: {source: .}\n",
+    );
+    let mut targets: Vec<(bool, &Value)> = jobs(&plan)
+        .iter()
+        .map(|job| (job["axes"]["torch"].is_string(), &job["gfx"]))
+        .collect();
+    targets.sort_by_key(|(has_torch, _)| *has_torch);
+    let expected = [
+        serde_json::json!(["gfx942", "gfx1151"]),
+        serde_json::json!(["gfx942"]),
+    ];
+    assert_eq!(targets, [(false, &expected[0]), (true, &expected[1])]);
+}
+
+/// The row has a Python that the axis does not have.
+#[test]
+fn values_of_rows_do_not_hide_used_values_of_axes() {
+    let text = matrix(
+        "axes: {flash-attn: [\"2.8.3\"], torch: [\"2.5.1\", \"2.6.0\"], rocm: [\"6.1\"], python: [\"3.11\"]}\n\
+         rows: [{flash-attn: \"2.8.3\", torch: \"2.5.1\", rocm: \"6.1\", python: \"3.12\"}]\ngfx: [gfx942]\n",
+    );
+    let project = Project::new().file("m.yaml", &text);
+    let planned = project.run(&["plan", "m.yaml"]).exits(0);
+    assert!(!planned.stderr.contains("P025"), "{}", planned.stderr);
+    assert!(planned.stdout.contains("torch2.6"), "{}", planned.stdout);
+}

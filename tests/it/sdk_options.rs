@@ -443,7 +443,7 @@ fn families_can_be_those_of_a_checkout() {
     );
 }
 
-/// What earlier tools did, and what is wrong with it, is reported by `sdk verify`.
+/// Two packages then contain the module, as in packages of older tools, which `sdk verify` reports.
 #[test]
 fn device_packages_have_the_library_module_only_on_request() {
     let project = Project::new();

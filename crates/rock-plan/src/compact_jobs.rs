@@ -10,7 +10,7 @@ use super::machine_kind::{MachineKind, machines_of};
 use super::naming::{CellValues, LabelFactory, name_end, platform_tag};
 use super::override_rows::OverrideRows;
 use super::refused_values::RefusedValues;
-use super::shared_values::{CompactJob, DeviceCode, RunnerChoice, SharedValues};
+use super::shared_values::{CompactJob, DeviceCode, DeviceCodeKey, RunnerChoice, SharedValues};
 use super::{BuildEstimate, PlanInputs};
 use crate::config::{
     AxisRole, GpuPolicy, Leaves, MatrixConfig, RecipeBackend, RecipeProfile, RowOverrides,
@@ -264,17 +264,24 @@ impl<'a> CompactJobBuilder<'a> {
             }
         });
         let refused = self.refused.of(self.space, cell);
-        let device = shared
-            .devices
-            .number((kind, rocm, backend, gfx, key, refused), || {
-                self.device(
-                    cell,
-                    values,
-                    refused,
-                    (shared.overrides.get(overrides), &matching),
-                    sink,
-                )
-            });
+        let of_device = DeviceCodeKey {
+            package_kind: kind,
+            rocm,
+            backend,
+            gfx,
+            has_torch: values.torch.is_some(),
+            overrides: key,
+            refused,
+        };
+        let device = shared.devices.number(of_device, || {
+            self.device(
+                cell,
+                values,
+                refused,
+                (shared.overrides.get(overrides), &matching),
+                sink,
+            )
+        });
         // The targets are part of the name of an install tree, but not of a wheel name.
         let leaves = self.profile.leaves;
         let made_for = if matches!(leaves, Leaves::Wheels | Leaves::Sdist) {

@@ -200,10 +200,11 @@ pub(super) fn warn_of_idle_values(plan: &Plan, explain_hint: Option<&str>, sink:
         for compact in &group.compact_jobs {
             for (axis, used) in used.iter_mut().enumerate() {
                 let index = space.index(compact.cell, axis);
-                if !used[index] {
-                    used[index] = true;
-                    missing = missing.saturating_sub(1);
+                // Only `rows` and `include` name the values after those of the product.
+                if !used[index] && index < space.axes()[axis].product_len {
+                    missing -= 1;
                 }
+                used[index] = true;
             }
             if missing == 0 {
                 break;

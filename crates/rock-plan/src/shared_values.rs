@@ -41,8 +41,7 @@ pub(super) struct SharedValues {
     pub(super) labels: Interner<(usize, usize, usize, usize), Option<LocalLabel>>,
     /// Ends of names, by Python, backend and architecture, and for trees also by device code.
     pub(super) tags: Interner<(usize, usize, usize, usize), String>,
-    /// By package kind, ROCm, backend, gfx axis, overrides and unsupported families.
-    pub(super) devices: Interner<(usize, usize, usize, usize, usize, u64), DeviceCode>,
+    pub(super) devices: Interner<DeviceCodeKey, DeviceCode>,
     /// By torch, ROCm, Python, runner axis, gpu axis and overrides.
     pub(super) sites: Interner<(usize, usize, usize, usize, usize, usize), RunnerChoice>,
     /// By device code, site and backend.
@@ -56,6 +55,23 @@ pub(super) struct SharedValues {
     pub(super) tested_on: BTreeMap<String, Vec<MachineKind>>,
     /// For each collapsed job its collapsed axes, with value indexes.
     pub(super) covers: Vec<Vec<(usize, Vec<usize>)>>,
+}
+
+/// The values that the device code of a job depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct DeviceCodeKey {
+    /// [`PackageValue::kind`].
+    pub(super) package_kind: usize,
+    /// Value indexes.
+    pub(super) rocm: usize,
+    pub(super) backend: usize,
+    pub(super) gfx: usize,
+    /// Whether the cell has a torch, whose wheels may lack targets.
+    pub(super) has_torch: bool,
+    /// The number of the override rows.
+    pub(super) overrides: usize,
+    /// The rows of families that cannot be built, as a bit set.
+    pub(super) refused: u64,
 }
 
 /// A value of the package axis.

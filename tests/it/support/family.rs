@@ -205,7 +205,8 @@ impl Family {
         std::fs::write(path, content).unwrap();
     }
 
-    /// What keeps pip to the wheelhouse, and what is around a build.
+    /// The environment of a build: variables that restrict pip to the wheelhouse, and compiler
+    /// variables of the caller.
     pub fn surroundings(&self) -> BTreeMap<&'static str, String> {
         let path = |name: &str| self.path(name).display().to_string();
         [

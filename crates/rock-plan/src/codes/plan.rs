@@ -88,8 +88,8 @@ pub const ROCM_POLICY: Code = Code::note(
      and excludes the others. With `torch-from: image` and `python-from: image` it keeps one for each \
      torch release and Python, because not every image has every Python.\n\nThe version is chosen \
      among those that the matrix combines with this torch. Versions that are excluded for P001 or \
-     P003, or by an entry of `exclude` that names only torch, only ROCm or both, are not chosen; \
-     other exclusions are not considered.",
+     P003, or by an entry of `exclude` that names only torch, ROCm or, in the second case, Python, are \
+     not chosen; other exclusions are not considered.",
 );
 /// A cell that `exclude` matches.
 pub const EXCLUDED_BY_USER: Code = Code::note(

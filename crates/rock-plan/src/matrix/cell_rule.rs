@@ -149,16 +149,16 @@ impl CellRule {
     /// If there are too many combinations.
     ///
     /// # Panics
-    /// If a role is [`AxisRole::Field`], which several axes may have; [`Self::of_findings`] takes
-    /// any axes.
+    /// If a role is [`AxisRole::Gfx`], which [`BoundValues`] does not return, or
+    /// [`AxisRole::Field`], which several axes may have; [`Self::of_findings`] takes any axes.
     pub(super) fn build(
         space: &AxisSpace,
         roles: &[AxisRole],
         mut evaluate: impl FnMut(BoundValues<'_>) -> Option<Finding>,
     ) -> Result<Option<Self>, MatrixSizeError> {
         assert!(
-            !roles.contains(&AxisRole::Field),
-            "a field axis has no role of its own"
+            !roles.contains(&AxisRole::Field) && !roles.contains(&AxisRole::Gfx),
+            "rules read no gfx axis, and a field axis has no role of its own"
         );
         let axes: Option<Vec<usize>> = roles.iter().map(|role| space.position(*role)).collect();
         let Some(axes) = axes else {
@@ -283,15 +283,9 @@ mod tests {
     use super::super::user_excludes::user_excludes;
     use super::{AxisSpace, CellRule, Finding, MOST_STORED_ANSWERS, RuleAnswers, RuleEffect};
     use crate::codes::plan as codes;
-    use crate::config::{self, AxisRole, Lookups, MatrixConfig, recipe};
-    use rock_compat::{Compat, SupportReason};
-    use rock_diagnostic::{Sink, SourceText};
-
-    fn read(text: String) -> MatrixConfig {
-        let compat = Compat::embedded();
-        let lookups = Lookups::new(&compat, recipe::RecipeSet::with_shipped([]).into());
-        config::read(&SourceText::new("m.yaml", text), &lookups, &mut Sink::new()).unwrap()
-    }
+    use crate::config::AxisRole;
+    use crate::matrix::tests::read;
+    use rock_compat::SupportReason;
 
     /// Returns whether an exclude over two axes of these lengths has an answer for every
     /// combination, and whether it finds its own.
@@ -302,7 +296,7 @@ mod tests {
                 .collect::<Vec<_>>()
                 .join(", ")
         };
-        let config = read(format!(
+        let config = read(&format!(
             "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\nunknown: lenient\ngfx: [gfx942]\naxes:\n  \
              flash-attn: [\"2.8.3\"]\n  torch: [\"2.6.0\"]\n  rocm: [\"6.2\"]\n  python: [\"3.12\"]\n  max-jobs: [{}]\n  \
              opt-dim: [{}]\nexclude: [{{max-jobs: \"{jobs}\", opt-dim: \"{dims}\"}}]\n",
@@ -323,13 +317,12 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "a field axis has no role of its own")]
+    #[should_panic(expected = "rules read no gfx axis, and a field axis has no role of its own")]
     fn a_rule_cannot_read_field_axes_by_role() {
         let config = read(
             "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\ngfx: [gfx942]\naxes:\n  \
              flash-attn: [\"2.8.3\"]\n  torch: [\"2.6.0\"]\n  rocm: [\"6.2\"]\n  python: [\"3.12\"]\n  \
-             max-jobs: [1, 2]\n  opt-dim: [64, 128]\n"
-                .to_owned(),
+             max-jobs: [1, 2]\n  opt-dim: [64, 128]\n",
         );
         let space = AxisSpace::new(&config).unwrap();
         assert_eq!(space.position_of_name("max-jobs"), Some(4));
@@ -352,8 +345,7 @@ mod tests {
             let config = read(
                 "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\ngfx: [gfx942]\naxes:\n  \
                  flash-attn: [\"2.8.3\"]\n  python: [\"3.11\", \"3.12\"]\n  torch: [\"2.5.1\", \"2.6.0\"]\n  \
-                 rocm: [\"6.1\"]\n"
-                    .to_owned(),
+                 rocm: [\"6.1\"]\n",
             );
             let space = AxisSpace::new(&config).unwrap();
             let rule = CellRule::build(&space, &roles, |values| {

@@ -19,7 +19,7 @@ use rock_diagnostic::{Diagnostic, Sink};
 pub struct MatrixExpansion {
     /// The axes with all their values.
     pub space: AxisSpace,
-    /// The legal cells without duplicates, in the order of the file's axes.
+    /// The legs without duplicates, in the order of the file's axes.
     pub legs: Vec<CellRank>,
     /// The excluded cells, sorted by code and then by value in the order of the file; their counts
     /// and the number of `legs` add up to `cell_count`.
@@ -96,29 +96,9 @@ fn expand_within_limits(
 #[cfg(test)]
 mod tests {
     use super::super::excluded::table_command;
-    use super::{CellRank, CellSelection, MatrixExpansion, expand};
-    use crate::config::{self, Lookups, recipe};
-    use rock_compat::Compat;
-    use rock_diagnostic::{Severity, Sink, SourceText};
-
-    /// Expands a matrix file of flash-attn 2.8.3 for Python 3.12.
-    fn expanded(axes: &str) -> (MatrixExpansion, Vec<(&'static str, Severity)>) {
-        let text = format!(
-            "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\ngfx: [gfx942]\n{axes}"
-        );
-        let compat = Compat::embedded();
-        let lookups = Lookups::new(&compat, recipe::RecipeSet::with_shipped([]).into());
-        let mut sink = Sink::new();
-        let config = config::read(&SourceText::new("m.yaml", text), &lookups, &mut sink).unwrap();
-        let profile = recipe::embedded("flash-attn")
-            .unwrap()
-            .profile("flash-attn");
-        let all = CellSelection::default();
-        let expansion = expand(&config, &profile, &compat, &all, &mut sink).unwrap();
-        let found = sink.finish();
-        let codes = found.iter().map(|found| (found.code.id, found.severity));
-        (expansion, codes.collect())
-    }
+    use super::CellRank;
+    use crate::matrix::tests::expanded;
+    use rock_diagnostic::Severity;
 
     #[test]
     fn the_example_of_the_module_has_three_legs_and_one_exclusion() {

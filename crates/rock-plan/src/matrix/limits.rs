@@ -1,6 +1,6 @@
 //! Limits on the expansion of one matrix file.
 
-/// Maximum number of legal cells. GitHub runs 256 jobs per matrix, so this is thousands of
+/// Maximum number of legs. GitHub runs 256 jobs per matrix, so this is thousands of
 /// workflows; a cell takes 8 bytes until it becomes a job.
 pub(super) const MOST_LEGS: usize = 10_000_000;
 /// Maximum number of steps of a walk (bound values and rule evaluations); reaching it takes
@@ -19,7 +19,7 @@ pub enum MatrixSizeError {
     /// The number of cells exceeds 64 bits.
     #[error("the axes have more than 2^64 cells")]
     Cells,
-    /// Too many legal cells.
+    /// Too many legs.
     #[error("more than {MOST_LEGS} cells are legal")]
     Legs,
     /// Too many combinations to evaluate against the compatibility data.
@@ -28,7 +28,7 @@ pub enum MatrixSizeError {
          combinations of two or three axes"
     )]
     Combinations,
-    /// Too many steps, even if few cells are legal.
+    /// Too many steps, even if there are few legs.
     #[error("expanding the matrix takes more than {MOST_STEPS} steps")]
     Steps,
 }

@@ -1,7 +1,7 @@
 //! Expands a matrix into legs, with the reason for every cell that a rule excludes.
 //!
 //! Input: a validated [`crate::config::MatrixConfig`], a [`crate::config::RecipeProfile`] and the
-//! compatibility data. Output: a [`MatrixExpansion`]: the legal cells as ranks in the product, and
+//! compatibility data. Output: a [`MatrixExpansion`]: the legs as ranks in the product, and
 //! [`ExclusionRow`]s whose counts add up to the rest. Planning adds rows for legs whose families
 //! cannot be built (P052, `refused_values`). Jobs that are skipped because their wheels are
 //! published, and cells that the job of another cell covers, are not exclusions; ARCHITECTURE.md

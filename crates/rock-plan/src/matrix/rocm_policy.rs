@@ -1,9 +1,10 @@
 //! The rule of `rocm-policy` (P007): it keeps the newest or the oldest ROCm version of each torch.
 //!
-//! A version is kept only if a cell has it with this torch, and if neither the rule about torch and
-//! ROCm (P001, P003) nor an exclude that names only these axes excludes the pair. `is_legal` has to
-//! agree with that rule, so both call [`RuleInputs::torch_support`] and read the same axes: where
-//! images determine the Python, one version is kept for each torch and Python.
+//! Where images determine the Python, one version is kept for each torch and Python. A version is
+//! kept only if a cell has it with this torch (and Python), and if neither the rule about torch and
+//! ROCm (P001, P003) nor an exclude that names only these axes excludes the combination.
+//! `has_torch_support` has to agree with that rule, so both call [`RuleInputs::torch_support`] and
+//! read the same axes.
 //!
 //! Other rules are not considered: a version is kept even if they exclude all its cells.
 
@@ -11,11 +12,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::Itertools as _;
 
-use super::axis_space::AxisSpace;
 use super::cell_rule::{BoundValues, CellRule, Finding, RuleEffect};
 use super::rule_inputs::{RuleInputs, RuleResult};
+use super::user_excludes::excluded_values;
 use crate::codes::plan as codes;
-use crate::config::{AxisRole, ExcludeEntry, RocmPolicy};
+use crate::config::RocmPolicy;
 use rock_compat::{Support, SupportReason};
 use rock_names::{PythonVersion, RocmVersion, Version};
 
@@ -69,8 +70,8 @@ struct RocmCandidates<'a> {
     axes: Vec<usize>,
     /// Combinations that `rows` and `include` name.
     explicit: BTreeSet<Vec<usize>>,
-    /// The torch and the ROCm version of excludes that name no other axis.
-    excluded: BTreeSet<(Option<usize>, Option<usize>)>,
+    /// The values of excludes that name no other axis; `None` for an axis that one does not name.
+    excluded: BTreeSet<Vec<Option<usize>>>,
 }
 
 impl<'a> RocmCandidates<'a> {
@@ -89,8 +90,16 @@ impl<'a> RocmCandidates<'a> {
             };
             axes.iter().map(index).collect()
         });
-        let excluded = config.exclude.iter();
-        let excluded = excluded.filter_map(|exclude| excluded_pair(exclude, space));
+        let excludes = config.exclude.iter();
+        let excludes = excludes.filter_map(|exclude| excluded_values(exclude, space));
+        let excluded = excludes.filter_map(|values| {
+            let mut of_axes = vec![None; axes.len()];
+            for at in values {
+                let position = axes.iter().position(|axis| *axis == at.axis)?;
+                of_axes[position] = Some(at.value);
+            }
+            Some(of_axes)
+        });
         Some(Self {
             inputs: *inputs,
             explicit: explicit.collect(),
@@ -122,9 +131,9 @@ impl<'a> RocmCandidates<'a> {
             .iter()
             .map(move |&axis| 0..space.axes()[axis].values.len())
             .multi_cartesian_product()
-            .filter(move |indexes| self.has_cell(indexes) && !self.is_excluded_pair(indexes))
+            .filter(move |indexes| self.has_cell(indexes) && !self.is_excluded(indexes))
             .filter_map(move |indexes| BoundValues::at(space, &self.axes, &indexes))
-            .filter(move |values| self.is_legal(*values))
+            .filter(move |values| self.has_torch_support(*values))
     }
 
     /// Whether the product or an explicit cell has a combination.
@@ -134,38 +143,20 @@ impl<'a> RocmCandidates<'a> {
             || self.explicit.contains(indexes)
     }
 
-    /// Whether an exclude that names only the torch, only the ROCm version, or both matches a
-    /// combination.
-    fn is_excluded_pair(&self, indexes: &[usize]) -> bool {
-        let (torch, rocm) = (Some(indexes[0]), Some(indexes[1]));
-        let mut pairs = [(torch, None), (None, rocm), (torch, rocm)].into_iter();
-        !self.excluded.is_empty() && pairs.any(|pair| self.excluded.contains(&pair))
+    /// Whether an exclude that names only these axes matches a combination.
+    fn is_excluded(&self, indexes: &[usize]) -> bool {
+        let named = indexes.iter().map(|&index| [None, Some(index)]);
+        !self.excluded.is_empty()
+            && named
+                .multi_cartesian_product()
+                .any(|named| self.excluded.contains(&named))
     }
 
     /// Whether the rule about torch and ROCm does not exclude a combination.
-    fn is_legal(&self, values: BoundValues<'_>) -> bool {
+    fn has_torch_support(&self, values: BoundValues<'_>) -> bool {
         let support = self.inputs.torch_support(values);
         !matches!(support, Some(Support::Unsupported(_)))
     }
-}
-
-/// Returns the torch and the ROCm version that an exclude names, or `None` if it names another axis
-/// or a value that no cell has.
-fn excluded_pair(
-    exclude: &ExcludeEntry,
-    space: &AxisSpace,
-) -> Option<(Option<usize>, Option<usize>)> {
-    let (mut torch, mut rocm) = (None, None);
-    for (name, text) in &exclude.axes {
-        let column = &space.axes()[space.position_of_name(name)?];
-        let index = Some(column.index_of(text)?);
-        match column.role {
-            AxisRole::Torch => torch = index,
-            AxisRole::Rocm => rocm = index,
-            _ => return None,
-        }
-    }
-    Some((torch, rocm))
 }
 
 fn is_preferred(policy: RocmPolicy, rocm: &RocmVersion, other: &RocmVersion) -> bool {
@@ -178,25 +169,11 @@ fn is_preferred(policy: RocmPolicy, rocm: &RocmVersion, other: &RocmVersion) -> 
 
 #[cfg(test)]
 mod tests {
-    use crate::config::{self, Lookups, recipe};
-    use crate::matrix::{CellSelection, expand};
-    use rock_compat::Compat;
-    use rock_diagnostic::{Sink, SourceText};
+    use crate::matrix::tests::expanded;
 
     /// Returns Python, torch and ROCm of each leg of flash-attn 2.8.3, and the reasons of P007.
     fn planned(text: &str) -> (Vec<String>, Vec<String>) {
-        let text = format!(
-            "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\ngfx: [gfx942]\n{text}"
-        );
-        let compat = Compat::embedded();
-        let lookups = Lookups::new(&compat, recipe::RecipeSet::with_shipped([]).into());
-        let mut sink = Sink::new();
-        let config = config::read(&SourceText::new("m.yaml", text), &lookups, &mut sink).unwrap();
-        let profile = recipe::embedded("flash-attn")
-            .unwrap()
-            .profile("flash-attn");
-        let all = CellSelection::default();
-        let expansion = expand(&config, &profile, &compat, &all, &mut sink).unwrap();
+        let (expansion, _) = expanded(text);
         let legs = expansion.legs.iter().map(|&leg| {
             let texts = expansion.space.texts(leg);
             ["python", "torch", "rocm"]
@@ -256,6 +233,13 @@ mod tests {
             reasons,
             ["`rocm-policy: newest` keeps 7.2.4 for torch 2.9.1 and Python 3.12"]
         );
+        for exclude in [
+            "{rocm: \"7.2.4\", python: \"3.12\"}",
+            "{torch: \"2.9.1\", rocm: \"7.2.4\", python: \"3.12\"}",
+        ] {
+            let (legs, _) = planned(&format!("exclude: [{exclude}]\n{}", text("image")));
+            assert_eq!(legs, ["3.10 2.9.1 7.2", "3.12 2.9.1 7.2"], "{exclude}");
+        }
         let (legs, reasons) = planned(&text("uv"));
         assert_eq!(legs, ["3.10 2.9.1 7.2.4", "3.12 2.9.1 7.2.4"]);
         assert_eq!(
@@ -265,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn an_illegal_or_excluded_version_is_not_kept() {
+    fn an_unsupported_or_excluded_version_is_not_kept() {
         // ROCm 7.0 has no wheels of torch 2.8.
         let axes = "axes: {flash-attn: [\"2.8.3\"], python: [\"3.12\"], torch: [\"2.8.0\"], \
             rocm: [\"6.3\", \"6.4\", \"7.0\"]}\n";

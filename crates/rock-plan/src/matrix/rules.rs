@@ -3,8 +3,11 @@
 //!
 //! # Adding a rule
 //!
-//! A rule is a function that returns the findings about the combinations of some axes. With a query
-//! `Compat::rocm_python_support` of `rock-compat`, a rule about ROCm and Python would be:
+//! A rule is a function that returns the findings about the combinations of some axes, which
+//! [`BoundValues`](super::cell_rule::BoundValues) can return: package, Python, torch, ROCm and
+//! backend. A rule about ROCm and Python would be as follows. The query `rocm_python_support` does
+//! not exist: it would read a table of `matrices/compat`, whose rows and validation are in
+//! `rock-compat-tables`, and whose queries are in `rock-compat`.
 //!
 //! ```text
 //! /// Excludes a ROCm version whose packages do not support a Python.
@@ -20,14 +23,16 @@
 //! }
 //! ```
 //!
-//! 1. Add the code, with its explanation, to `codes/plan.rs` and its list `ALL`.
+//! 1. Add the code, with its explanation, to `codes/plan.rs` and its list `ALL`, and to the table of
+//!    stages in ARCHITECTURE.md.
 //! 2. Add the function here, and its line in `rules`. Of two rules whose last axis is bound at the
 //!    same depth, the first one in the list has precedence.
 //! 3. If it cites a table, add the code to `TABLES` in `excluded.rs`.
 //! 4. If it is about torch and ROCm, evaluate it in [`RuleInputs::torch_support`], so that
 //!    `rocm_policy` keeps no version that it excludes.
 //! 5. Add its answer to `violated` in `tests/it/expansion_is_exact.rs`, which compares expansions
-//!    with enumerations of all cells.
+//!    with enumerations of all cells: at the position that it has in `rules`, with the depth of its
+//!    last axis. Extend the values there if none of them violates it.
 //! 6. Add a session to `tests/it/mistakes_in_commands/plan` that shows the complete message.
 //! 7. Run `ROCK_BLESS=1 cargo test --test it`, which writes the output of the session and
 //!    `docs/diagnostics.md`; review both.

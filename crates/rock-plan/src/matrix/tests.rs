@@ -1,19 +1,39 @@
 //! Ranks, partial cells and selections of cells.
 
-use super::{AxisSpace, AxisValueIndex, CellSelection, PartialCells};
+use super::{AxisSpace, AxisValueIndex, CellSelection, MatrixExpansion, PartialCells, expand};
 use crate::config::{self, Lookups, recipe};
 use rock_compat::Compat;
-use rock_diagnostic::{Sink, SourceText};
+use rock_diagnostic::{Severity, Sink, SourceText};
 
 const MATRIX: &str = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\ngfx: [gfx942]\n\
     axes: {flash-attn: [\"2.8.3\"], python: [\"3.11\", \"3.12\"], torch: [\"2.5.1\"], rocm: [\"6.1\", \"6.2\"]}\n\
     rows: [{flash-attn: \"2.8.3\", python: \"3.10\", torch: \"2.5.1\", rocm: \"6.2\"}]\n";
 
-fn space() -> (AxisSpace, config::MatrixConfig) {
+/// Reads a matrix file of a shipped recipe.
+pub(super) fn read(text: &str) -> config::MatrixConfig {
     let compat = Compat::embedded();
     let lookups = Lookups::new(&compat, recipe::RecipeSet::with_shipped([]).into());
-    let source = SourceText::new("m.yaml", MATRIX);
-    let config = config::read(&source, &lookups, &mut Sink::new()).unwrap();
+    config::read(&SourceText::new("m.yaml", text), &lookups, &mut Sink::new()).unwrap()
+}
+
+/// Expands a matrix file of flash-attn for gfx942, with these axes and settings. Returns also the
+/// codes of the diagnostics.
+pub(super) fn expanded(text: &str) -> (MatrixExpansion, Vec<(&'static str, Severity)>) {
+    let config = read(&format!(
+        "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\ngfx: [gfx942]\n{text}"
+    ));
+    let profile = recipe::embedded("flash-attn")
+        .unwrap()
+        .profile("flash-attn");
+    let (compat, all, mut sink) = (Compat::embedded(), CellSelection::default(), Sink::new());
+    let expansion = expand(&config, &profile, &compat, &all, &mut sink).unwrap();
+    let found = sink.finish();
+    let codes = found.iter().map(|found| (found.code.id, found.severity));
+    (expansion, codes.collect())
+}
+
+fn space() -> (AxisSpace, config::MatrixConfig) {
+    let config = read(MATRIX);
     (AxisSpace::new(&config).unwrap(), config)
 }
 

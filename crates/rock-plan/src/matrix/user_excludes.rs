@@ -12,7 +12,7 @@ use rock_compat::SupportReason;
 pub(super) fn user_excludes(config: &MatrixConfig, space: &AxisSpace) -> Vec<CellRule> {
     let mut by_axes: IndexMap<Vec<usize>, Vec<Vec<AxisValueIndex>>> = IndexMap::new();
     for exclude in &config.exclude {
-        if let Some(values) = values_of(exclude, space).filter(|values| !values.is_empty()) {
+        if let Some(values) = excluded_values(exclude, space) {
             let axes = values.iter().map(|at| at.axis).collect();
             by_axes.entry(axes).or_default().push(values);
         }
@@ -29,17 +29,21 @@ pub(super) fn user_excludes(config: &MatrixConfig, space: &AxisSpace) -> Vec<Cel
         .collect()
 }
 
-/// Returns the values that an entry names, in the order of the axes; `None` if no cell has one of
-/// them. Names that are not axes were reported when the file was read.
-fn values_of(exclude: &ExcludeEntry, space: &AxisSpace) -> Option<Vec<AxisValueIndex>> {
+/// Returns the values that an entry names, in the order of the axes; `None` if it names none, or if
+/// no cell has one of them. Names that are not axes were reported when the file was read.
+pub(super) fn excluded_values(
+    exclude: &ExcludeEntry,
+    space: &AxisSpace,
+) -> Option<Vec<AxisValueIndex>> {
     let columns = space.axes().iter().enumerate();
-    columns
+    let values: Option<Vec<AxisValueIndex>> = columns
         .filter_map(|(axis, column)| {
             let text = exclude.axes.get(&column.name)?;
             let at = |value| AxisValueIndex { axis, value };
             Some(column.index_of(text).map(at))
         })
-        .collect()
+        .collect();
+    values.filter(|values| !values.is_empty())
 }
 
 fn excluded_by_user() -> Finding {

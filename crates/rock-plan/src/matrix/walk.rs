@@ -1,11 +1,11 @@
 //! The walk over the axes: each prefix of values is evaluated once, and a prefix that a rule
 //! excludes is not entered.
 //!
-//! Input: the axes and the rules. Output: the legal cells, and the number of cells for each
+//! Input: the axes and the rules. Output: the legs, and the number of cells for each
 //! finding. A cell that is excluded counts only for the rule that excludes it, so a prefix that
 //! fails the plan is entered for the rules below that exclude its cells.
 //!
-//! **Invariant:** a walk terminates: it fails with an error at a limit of legal cells or steps.
+//! **Invariant:** a walk terminates: it fails with an error at a limit of legs or steps.
 
 use std::collections::BTreeMap;
 
@@ -78,7 +78,7 @@ pub(super) struct MatrixWalk<'a> {
     pending: Vec<RuleHit>,
     limits: WalkLimits,
     steps: u64,
-    /// The legal cells, in the order in which they were found.
+    /// The legs, in the order in which they were found.
     pub(super) legs: Vec<CellRank>,
     /// Number of cells per finding. For failures, warnings and notes, the affected cells that no
     /// rule excludes.
@@ -331,11 +331,10 @@ mod tests {
         AxisSpace, CellRule, MatrixSizeError, MatrixWalk, RuleEffect, RuleFinding, RuleHit,
         WalkLimits, codes,
     };
-    use crate::config::{self, Lookups, recipe};
     use crate::matrix::AxisValueIndex;
     use crate::matrix::cell_rule::Finding;
-    use rock_compat::{Compat, SupportReason};
-    use rock_diagnostic::{Sink, SourceText};
+    use crate::matrix::tests::read;
+    use rock_compat::SupportReason;
 
     /// 3 × 4 cells; walking them binds 3 and then 3 × 4 values.
     const MATRIX: &str = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\nunknown: lenient\ngfx: [gfx942]\n\
@@ -346,11 +345,7 @@ mod tests {
     const MAX_JOBS: usize = 4;
 
     fn space() -> AxisSpace {
-        let compat = Compat::embedded();
-        let lookups = Lookups::new(&compat, recipe::RecipeSet::with_shipped([]).into());
-        let mut sink = Sink::new();
-        let config = config::read(&SourceText::new("m.yaml", MATRIX), &lookups, &mut sink).unwrap();
-        AxisSpace::new(&config).unwrap()
+        AxisSpace::new(&read(MATRIX)).unwrap()
     }
 
     /// Creates a rule with one finding about the cells with these values of axes.
