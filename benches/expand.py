@@ -28,6 +28,7 @@ def main() -> None:
     facts = {torch: (frozenset(row["rocm"]), frozenset(row["python"])) for torch, row in matrix["torch"].items()}
     builds = matrix["builds"]
     excluded = collections.Counter()
+    numbers = set()
     wheels = set()
     cells = []
     for values in itertools.product(*matrix["axes"].values()):
@@ -42,6 +43,7 @@ def main() -> None:
         number = ".".join(rocm.split(".")[:2])
         if not any(int(part) > 9 for part in number.split(".")):
             number = number.replace(".", "")
+        numbers.add(number)
         label = f"rocm{number}torch{'.'.join(torch.split('.')[:2])}"
         tag = "cp" + python.replace(".", "")
         wheel = f"{file_form}-{version}+{label}-{tag}-{tag}-linux_x86_64.whl"
@@ -71,7 +73,7 @@ def main() -> None:
     for (code, torch, value), count in excluded.items():
         axes = {"torch": torch, "rocm": value} if code == "P001" else {"python": value, "torch": torch}
         rows.append({"matrix": 0, "axes": axes, "count": count, "code": code, **matrix["words"][code][torch][value]})
-    rows.sort(key=lambda row: (row["code"], list(row["axes"].items())))
+    rows.sort(key=lambda row: (row["code"], [(axis, *map(int, value.split("."))) for axis, value in row["axes"].items()]))
     most = matrix["most"]
     shards = [{"first": first, "count": min(most, len(cells) - first)} for first in range(0, len(cells), most)]
     notes = []
@@ -81,6 +83,12 @@ def main() -> None:
         notes.append(
             f"{len(cells)} jobs make {len(shards)} matrices of at most {most}; a rendered workflow has "
             + (f"them in one run, up to {in_one_run} jobs" if fits else f"up to {in_one_run} jobs, so render several with fewer matrix files each")
+        )
+    dotted, compact = sorted(n for n in numbers if "." in n), sorted(n for n in numbers if "." not in n)
+    if dotted and compact:
+        notes.append(
+            f"`rocm{dotted[0]}` has dots because `rocm{dotted[0].replace('.', '')}` could be another version, unlike `rocm{compact[0]}`; "
+            "`label-style: dotted` gives all labels dots"
         )
     write(f'],\n"excluded":{dump(rows)},\n"covered":[],\n"published":[],\n"not_failed":[],\n"shards":{dump(shards)},\n')
     write(f'"limits":{dump({"jobs_per_matrix": most})},\n"notes":{dump(notes)}}}\n')

@@ -8,6 +8,8 @@ Prints four ratios, each the median over rounds that alternate the two sides:
   the same beside an empty static Rust program;
   400 jobs of builds of torch, one for each of 20 families, 5 Pythons and 4 branches, beside that program;
   10 million raw cells to about a million legal jobs beside Python, with our peak memory.
+
+Every plan runs in a directory of its own: in this repository, `plan` would read its tables instead of the shipped ones.
 """
 
 import hashlib
@@ -43,7 +45,7 @@ def write_matrix(folder, name, axes, torch, binary, in_one_run):
     quoted = lambda axes: [f"  {axis}: [{', '.join(json.dumps(value) for value in values)}]" for axis, values in axes.items()]
     matrix = folder / f"{name}.yaml"
     matrix.write_text("\n".join(lines + quoted({**axes, "bench": axes["bench"][:1]})) + "\n")
-    text = subprocess.run(plan_argv(binary, folder, matrix), check=True, capture_output=True, text=True).stdout
+    text = subprocess.run(plan_argv(binary, folder, matrix), cwd=folder, check=True, capture_output=True, text=True).stdout
     plan = json.loads(text)
     matrix.write_text("\n".join(lines + quoted(axes)) + "\n")
     computed = ["id", "matrix", "axes", "distribution", "version", "wheel", "label"]
@@ -95,10 +97,10 @@ def rocms_of(torch, minors):
     return sorted(found, key=lambda version: tuple(map(int, version.split("."))))
 
 
-def digest(argv):
+def digest(argv, folder):
     """SHA-256 and size of what a command writes, read as a stream."""
     hashed, size = hashlib.sha256(), 0
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(argv, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         while block := process.stdout.read(1 << 20):
             hashed.update(block)
             size += len(block)
@@ -107,9 +109,9 @@ def digest(argv):
     return hashed.hexdigest(), size
 
 
-def same_bytes(ours, peer):
+def same_bytes(ours, peer, folder):
     """How many bytes both sides write; ends the benchmark where they are not the same ones."""
-    (left, size), (right, other) = digest(ours), digest(peer)
+    (left, size), (right, other) = digest(ours, folder), digest(peer, folder)
     if left != right:
         raise SystemExit(f"the two sides write different bytes: {size} and {other} of them")
     return size
@@ -131,16 +133,16 @@ def main():
 
         axes = {"bench": versions(3), "python": PYTHONS, "torch": [newest[m] for m in recent], "rocm": rocms}
         plan, peer = write_matrix(folder, "small", axes, torch, binary, in_one_run)
-        size = same_bytes(plan, peer)
-        jobs = len(json.loads(subprocess.run(plan, check=True, capture_output=True).stdout)["jobs"])
-        ours, theirs = alternate(plan, peer, options.rounds)
+        size = same_bytes(plan, peer, folder)
+        jobs = len(json.loads(subprocess.run(plan, cwd=folder, check=True, capture_output=True).stdout)["jobs"])
+        ours, theirs = alternate(plan, peer, options.rounds, folder)
         print(f"plan of {jobs} jobs, the same {size} bytes: {ours * 1e3:.2f} ms, python3 {theirs * 1e3:.2f} ms: {theirs / ours:.1f} times faster (bar: 10)")
-        ours, theirs = alternate(plan, [empty], options.rounds)
+        ours, theirs = alternate(plan, [empty], options.rounds, folder)
         print(f"plan of {jobs} jobs: {ours * 1e3:.2f} ms, empty static program {theirs * 1e3:.2f} ms: {ours / theirs:.2f} times its time (bar: 5)")
 
         plan = plan_argv(binary, folder, write_families(folder))
-        jobs = len(json.loads(subprocess.run(plan, check=True, capture_output=True).stdout)["jobs"])
-        ours, theirs = alternate(plan, [empty], options.rounds)
+        jobs = len(json.loads(subprocess.run(plan, cwd=folder, check=True, capture_output=True).stdout)["jobs"])
+        ours, theirs = alternate(plan, [empty], options.rounds, folder)
         print(f"plan of {jobs} jobs, one a family: {ours * 1e3:.2f} ms, empty static program {theirs * 1e3:.2f} ms: {ours / theirs:.2f} times its time (bar: 10)")
 
         pythons = ABSENT_PYTHONS + PYTHONS
@@ -150,9 +152,9 @@ def main():
         each = len(pythons) * len(recent) * len(rocms)
         axes = {"bench": versions(10_000_000 // each + 1), "python": pythons, "torch": [newest[m] for m in recent], "rocm": rocms}
         plan, peer = write_matrix(folder, "large", axes, torch, binary, in_one_run)
-        size = same_bytes(plan, peer)
-        ours, theirs = alternate(plan, peer, 3)
-        peak = peak_mb(plan)
+        size = same_bytes(plan, peer, folder)
+        ours, theirs = alternate(plan, peer, 3, folder)
+        peak = peak_mb(plan, folder)
         raw = each * len(axes["bench"])
         print(
             f"{raw} raw cells, the same {size} bytes: {ours:.2f} s, python3 {theirs:.2f} s: {theirs / ours:.1f} times faster (bar: 20); "
@@ -160,9 +162,9 @@ def main():
         )
 
 
-def peak_mb(argv):
+def peak_mb(argv, folder):
     """Peak resident memory of one run, read from the kernel when it ends."""
-    process = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(argv, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, _, usage = os.wait4(process.pid, 0)
     return usage.ru_maxrss / 1024
 
