@@ -141,6 +141,8 @@ const PYTHON_DEPTH: usize = 4;
 
 /// The code of an entry of `exclude`.
 const BY_USER: &str = "P008";
+/// The code of `rocm-policy`.
+const BY_POLICY: &str = "P007";
 /// The code of an unknown combination.
 const UNKNOWN: &str = "P009";
 
@@ -172,8 +174,10 @@ impl<'a> Oracle<'a> {
         }
         let mut candidates: BTreeMap<_, BTreeSet<(RocmVersion, &str)>> = BTreeMap::new();
         for cell in cells {
+            // A cell that only an `include` entry names does not change the choice.
+            let is_candidate = matrix.is_in_product(cell) || matrix.rows.contains(cell);
             let is_legal = !is_unsupported(&oracle.torch_rocm_support(cell));
-            if is_legal && !oracle.is_excluded_from_policy(cell) {
+            if is_candidate && is_legal && !oracle.is_excluded_from_policy(cell) {
                 let rocm = value(cell, "rocm");
                 let of_torch = candidates.entry(oracle.policy_key(cell)).or_default();
                 of_torch.insert((rocm.parse().unwrap(), rocm));
@@ -261,7 +265,7 @@ impl<'a> Oracle<'a> {
             ),
             (
                 torch_depth,
-                "P007",
+                BY_POLICY,
                 kept.is_some_and(|kept| *kept != value(cell, "rocm")),
             ),
             (
@@ -317,15 +321,15 @@ impl<'a> Oracle<'a> {
     }
 
     /// Returns the code of the rule that a cell is excluded for, or `None` if it is a leg. An
-    /// `include` entry restores a cell of the product that only `exclude` excludes, and its own
-    /// cell outside the product ignores `exclude`.
+    /// `include` entry restores a cell of the product that only `exclude` and `rocm-policy` exclude,
+    /// and its own cell outside the product ignores both.
     fn reason(&self, cell: &Cell) -> Option<&'static str> {
         let mut violated = self.violated(cell);
-        let is_only_by_user = violated.iter().all(|(.., code)| *code == BY_USER);
+        let is_overridden = |(.., code): &Violation| [BY_USER, BY_POLICY].contains(code);
         if self.matrix.include.contains(cell)
-            && (is_only_by_user || !self.matrix.is_in_product(cell))
+            && (violated.iter().all(is_overridden) || !self.matrix.is_in_product(cell))
         {
-            violated.retain(|(.., code)| *code != BY_USER);
+            violated.retain(|violation| !is_overridden(violation));
         }
         let is_failed = self.config.unknown == Strictness::Strict && self.is_unknown(cell);
         let first = violated.first().map(|(.., code)| *code);

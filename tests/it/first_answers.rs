@@ -25,7 +25,7 @@ fn an_empty_plan_can_fail_a_check() {
             .run(&["check", "--fail-empty", file])
             .exits(1)
             .stderr;
-        assert!(stderr.contains("error[P014 empty-plan]"), "{stderr}");
+        insta::assert_snapshot!(stderr);
     }
     project
         .run(&["check", "--fail-empty", "m.yaml", "full.yaml"])

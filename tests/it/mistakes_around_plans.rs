@@ -111,26 +111,11 @@ fn an_invalid_listing_is_refused_and_odd_names_are_reported() {
             .stderr
     };
     let stderr = run("nope", 1);
-    assert!(
-        stderr.starts_with(
-            "error[G114 not-a-listing]: `published.json`: it is not a list of releases"
-        ),
-        "{stderr}"
-    );
+    insta::assert_snapshot!(stderr);
     let stderr = run("\"x\"", 1);
-    assert!(
-        stderr.starts_with(
-            "error[G114 not-a-listing]: `published.json`: it is not a list of releases: pass \
-             GitHub's"
-        ),
-        "{stderr}"
-    );
+    insta::assert_snapshot!(stderr);
     let stderr = run("[\"a.whl\", \"notes.txt\"]", 0);
-    assert!(
-        stderr
-            .starts_with("warning[G300 unreadable-published-name]: published file `a.whl` is not"),
-        "{stderr}"
-    );
+    insta::assert_snapshot!(stderr);
 }
 
 #[test]
@@ -143,16 +128,7 @@ fn an_invalid_published_manifest_is_an_error() {
         .run(&["plan", "m.yaml", "--published", "rock-manifest.json"])
         .exits(1)
         .stderr;
-    assert!(
-        stderr.starts_with(
-            "error[G010 bad-manifest]: `rock-manifest.json` cannot be used: it is not a manifest"
-        ),
-        "{stderr}"
-    );
-    assert!(
-        stderr.contains("help: publish the release again"),
-        "{stderr}"
-    );
+    insta::assert_snapshot!(stderr);
 }
 
 #[test]
@@ -160,11 +136,7 @@ fn the_same_matrix_twice_gives_no_job_twice() {
     let text = MATRIX.replace("\"3.8\", ", "");
     let project = Project::new().file("a.yaml", &text).file("b.yaml", &text);
     let stderr = project.run(&["plan", "a.yaml", "b.yaml"]).exits(1).stderr;
-    assert!(
-        stderr.contains("error[P023 colliding-ids]: two jobs have the id `flash-attn-2.8.3-"),
-        "{stderr}"
-    );
-    assert!(stderr.contains("= note: in a.yaml and b.yaml"), "{stderr}");
+    insta::assert_snapshot!(stderr);
 }
 
 #[test]
@@ -173,10 +145,7 @@ fn a_job_that_is_not_in_the_plan_is_named_with_the_nearest() {
         .run(&["render", "docker", "m.yaml", "no-such-job"])
         .exits(2)
         .stderr;
-    assert!(
-        stderr.starts_with("error[P017 unknown-selection]: no job is called `no-such-job`"),
-        "{stderr}"
-    );
+    insta::assert_snapshot!(stderr);
 }
 
 #[test]
@@ -210,9 +179,5 @@ fn an_invalid_plan_is_reported_with_place_and_our_terms() {
         .run(&["build", "--all", "--plan", "p.json", "--dry-run"])
         .exits(1)
         .stderr;
-    assert!(
-        stderr.contains("is not a valid plan: invalid type: integer `3`, expected a job\n"),
-        "{stderr}"
-    );
-    assert!(stderr.contains(" --> p.json:4:1\n"), "{stderr}");
+    insta::assert_snapshot!(stderr);
 }

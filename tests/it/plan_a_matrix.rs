@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::support::{Project, appears};
+use crate::support::Project;
 
 const SEED: &str = r#"version: 1
 distribution: flash-attn
@@ -50,40 +50,6 @@ fn excluded_count(plan: &Value) -> u64 {
 }
 
 #[test]
-fn the_seed_matrix_gives_27_jobs_of_36_cells_and_one_reason_for_the_other_nine() {
-    let plan = plan(SEED);
-    assert_eq!(jobs(&plan).len(), 27);
-    let excluded = plan["excluded"].as_array().unwrap();
-    assert_eq!(excluded.len(), 1, "{excluded:?}");
-    assert_eq!(
-        excluded[0]["axes"],
-        serde_json::json!({"torch": "2.6.0", "rocm": "6.2"})
-    );
-    assert_eq!(excluded[0]["count"], 9);
-    let reason = excluded[0]["reason"].as_str().unwrap();
-    assert!(reason.contains("6.1 and 6.2.4"), "{reason}");
-}
-
-#[test]
-fn every_reason_has_its_rule_and_the_row_it_rests_on() {
-    let plan = plan(SEED);
-    let row = &plan["excluded"][0];
-    assert_eq!(row["code"], "P001");
-    let source = row["source"].as_str().unwrap();
-    assert!(
-        source.contains("torch.yaml") && source.contains("2.6") && source.contains("checked 2026-"),
-        "{source}"
-    );
-    let shown = Project::new()
-        .file("m.yaml", SEED)
-        .run(&["plan", "m.yaml", "--explain"])
-        .exits(0)
-        .stdout;
-    assert!(shown.contains("rocm 6.2"), "{shown}");
-    assert!(shown.contains("P001 torch-without-rocm"), "{shown}");
-}
-
-#[test]
 fn every_patch_of_a_torch_minor_excludes_the_same_rocm_versions() {
     let excluded = |torch: &str| {
         let plan = plan(&matrix(&format!(
@@ -103,29 +69,6 @@ fn every_patch_of_a_torch_minor_excludes_the_same_rocm_versions() {
         excluded("2.12.0"),
         excluded("2.12.9"),
         "a patch that the table does not list is judged by its minor"
-    );
-}
-
-#[test]
-fn a_missing_cell_names_the_nearest_version() {
-    let hint = |torch: &str, rocm: &str| {
-        let axes = format!(
-            "axes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"{torch}\"]\n  rocm: [\"{rocm}\"]\n"
-        );
-        plan(&matrix(&axes))["excluded"][0]["hint"]
-            .as_str()
-            .unwrap()
-            .to_owned()
-    };
-    assert!(
-        hint("2.6.0", "6.2").starts_with("use ROCm 6.2.4"),
-        "{}",
-        hint("2.6.0", "6.2")
-    );
-    let newer = hint("2.9.1", "7.2");
-    assert!(
-        newer.starts_with("use ROCm 6.4") && newer.contains("torch-from: image"),
-        "{newer}"
     );
 }
 
@@ -166,33 +109,6 @@ fn an_include_changes_cells_or_adds_one_from_outside_the_product() {
         texts(&plan, "wheel")
             .contains(&"flash_attn-2.8.3+rocm62torch2.6-cp313-cp313-linux_x86_64.whl")
     );
-}
-
-#[test]
-fn a_disabled_file_yields_no_jobs_and_an_output_for_that() {
-    let project = Project::new().file("m.yaml", &format!("{SEED}enabled: false\n"));
-    let plan = project
-        .run(&["plan", "m.yaml", "--format", "json"])
-        .exits(0)
-        .json();
-    assert!(jobs(&plan).is_empty());
-    let outputs = project
-        .run(&["plan", "m.yaml", "--github-output"])
-        .exits(0)
-        .stdout;
-    assert!(outputs.contains("count=0\nhas_jobs=false\n"), "{outputs}");
-}
-
-#[test]
-fn an_empty_plan_is_reported_and_fails_only_on_request() {
-    let project = Project::new().file("m.yaml", &format!("{SEED}enabled: false\n"));
-    let stderr = project.run(&["plan", "m.yaml"]).exits(0).stderr;
-    assert!(stderr.contains("warning[P014 empty-plan]"), "{stderr}");
-    let failed = project
-        .run(&["plan", "m.yaml", "--fail-empty"])
-        .exits(1)
-        .stderr;
-    assert!(failed.contains("error[P014 empty-plan]"), "{failed}");
 }
 
 #[test]
@@ -239,108 +155,6 @@ fn both_backends_give_31_jobs_because_triton_collapses_python_and_2_6_3_has_none
     assert_eq!(
         72,
         excluded_count(&plan) + (jobs(&plan).len() + covered) as u64
-    );
-}
-
-/// A matrix of two versions with Triton's backend.
-const TRITON: &str = "unknown: lenient\naxes:\n  flash-attn: [\"2.7.4.post1\", \"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [TORCH]\n  \
-                      rocm: [ROCM]\n  backend: [triton]\n";
-
-#[test]
-fn a_wheel_that_torchs_triton_cannot_import_is_left_out() {
-    let axes =
-        |torch: &str, rocm: &str| matrix(&TRITON.replace("TORCH", torch).replace("ROCM", rocm));
-    let image = format!("{}torch-from: image\n", axes("\"2.4.0\"", "\"6.3\""));
-    let project = Project::new()
-        .file("m.yaml", &axes("\"2.5.1\"", "\"6.2\""))
-        .file("works.yaml", &axes("\"2.6.0\"", "\"6.2.4\""))
-        .file("image.yaml", &image);
-    let explained = project
-        .run(&["plan", "m.yaml", "--explain"])
-        .exits(0)
-        .stdout;
-    let excluded = explained.split_once("excluded from m.yaml:\n").unwrap().1;
-    insta::assert_snapshot!(excluded, @r"
-      flash-attn 2.8.3 × torch 2.5.1 × backend triton (1 cell) [P078 import-conflict]
-        flash-attn 2.8.3 (triton) needs triton >=3.2, <3.9, but torch 2.5.1 requires 3.1.0: `import flash_attn` raises ValueError, because a key of triton.autotune is not an argument of its kernel
-        help: use torch 2.6.0, or flash-attn 2.7.4 or 2.7.4.post1
-        from compat/flash-attn.yaml, flash-attn 2.8.3 (triton), checked 2026-11-26
-    see these rows with `rock-matrix compat list import-requirements`
-    ");
-    let works = project.run(&["plan", "works.yaml", "--explain"]).exits(0);
-    appears("P078", &explained, &works.stdout);
-    // An image may carry torch with another triton.
-    let image = project.run(&["plan", "image.yaml"]).exits(0);
-    assert!(
-        image
-            .stdout
-            .starts_with("image.yaml: 2 cells, 2 jobs, 0 excluded\n"),
-        "{}",
-        image.stdout
-    );
-    appears("P079", &image.stderr, &works.stderr);
-    assert!(
-        image
-            .stderr
-            .contains("; torch from another source may require another version\n"),
-        "{}",
-        image.stderr
-    );
-}
-
-#[test]
-fn pairs_that_nobody_imported_are_one_note_a_version() {
-    let axes = TRITON
-        .replace("TORCH", "\"2.99.0\", \"2.98.0\"")
-        .replace("ROCM", "\"7.2\"");
-    let planned = Project::new()
-        .file("m.yaml", &matrix(&axes))
-        .run(&["plan", "m.yaml"])
-        .exits(0);
-    assert!(
-        planned
-            .stdout
-            .starts_with("m.yaml: 4 cells, 4 jobs, 0 excluded\n"),
-        "{}",
-        planned.stdout
-    );
-    let notes: Vec<&str> = planned
-        .stderr
-        .split("\n\n")
-        .filter(|text| text.contains("P079"))
-        .collect();
-    assert_eq!(notes.len(), 2, "{}", planned.stderr);
-    insta::assert_snapshot!(notes[1], @r#"
-    note[P079 import-untried]: flash-attn 2.8.3 (triton) needs triton, but the compatibility data does not say which version torch 2.99.0 requires
-      --> m.yaml:6:31
-       |
-     6 |   flash-attn: ["2.7.4.post1", "2.8.3"]
-       |                               ^^^^^^^ flash-attn 2.8.3
-     7 |   python: ["3.12"]
-     8 |   torch: ["2.99.0", "2.98.0"]
-       |           -------- torch 2.99.0
-     9 |   rocm: ["7.2"]
-    10 |   backend: [triton]
-       |             ------ backend triton
-       |
-       = note: from compat/flash-attn.yaml, flash-attn 2.8.3 (triton), checked 2026-11-26; `rock-matrix compat list import-requirements` shows the table
-       = note: flash-attn 2.8.3 (triton) needs triton, but the compatibility data does not say which version torch 2.98.0 requires
-    help: add a row to the table `torch-requirements`
-    "#);
-}
-
-#[test]
-fn fa3_is_refused_on_rocm_and_a_commit_is_labelled_with_seven_digits() {
-    let axes = "axes:\n  flash-attn: [\"fa2:4a948e9b1c2d\", \"fa3:4a948e9b1c2d\"]\n  python: [\"3.12\"]\n  torch: [\"2.14.0\"]\n  rocm: [\"7.2\"]\n";
-    let plan = plan(&matrix(axes));
-    assert_eq!(
-        texts(&plan, "wheel"),
-        ["flash_attn-2.8.4+rocm72torch2.14git4a948e9-cp312-cp312-linux_x86_64.whl"]
-    );
-    let reason = plan["excluded"][0]["reason"].as_str().unwrap();
-    assert!(
-        reason.contains("fa3") && reason.contains("does not support AMD GPUs"),
-        "{reason}"
     );
 }
 
@@ -407,110 +221,6 @@ fn a_target_that_only_torchs_wheels_lack_is_dropped_for_that_alone() {
 }
 
 #[test]
-fn a_cell_without_any_target_left_fails_the_plan() {
-    let text = matrix(
-        "gfx: [gfx1030]\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n",
-    );
-    let stderr = Project::new()
-        .file("m.yaml", &text)
-        .run(&["plan", "m.yaml"])
-        .exits(1)
-        .stderr;
-    assert!(
-        stderr.starts_with("error[P010 no-gfx-left]: no gfx target is left"),
-        "{stderr}"
-    );
-    assert!(
-        stderr.contains("gfx1030: flash-attn 2.8.3 (ck) only builds for gfx90a, gfx942, gfx950"),
-        "{stderr}"
-    );
-}
-
-#[test]
-fn a_row_or_an_include_without_any_target_left_fails_the_plan() {
-    let cell = "flash-attn: \"2.8.3\", python: \"3.12\", torch: \"2.5.1\", rocm: \"6.1\"";
-    let rows = format!("gfx: [gfx942]\nrows:\n  - {{{cell}, gfx: [gfx1030]}}\n");
-    let axes = "gfx: [gfx942]\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.1\"]\n";
-    let include = format!("{axes}include:\n  - {{axes: {{{cell}}}, set: {{gfx: [gfx1030]}}}}\n");
-    for text in [rows, include] {
-        let stderr = Project::new()
-            .file("m.yaml", &matrix(&text))
-            .run(&["check", "m.yaml"])
-            .exits(1)
-            .stderr;
-        assert!(
-            stderr.starts_with("error[P010 no-gfx-left]: no gfx target is left (gfx1030: "),
-            "{stderr}"
-        );
-        assert!(
-            stderr.contains("^^^^^^^^^ for the backend `ck`"),
-            "the caret is under `[gfx1030]`\n{stderr}"
-        );
-    }
-    let saved = "gfx: [gfx1030]\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.1\"]\n";
-    let saved = plan(&matrix(&format!(
-        "{saved}include:\n  - {{axes: {{{cell}}}, set: {{gfx: [gfx942]}}}}\n"
-    )));
-    assert_eq!(
-        jobs(&saved)[0]["gfx"],
-        serde_json::json!(["gfx942"]),
-        "the row has the last word"
-    );
-}
-
-#[test]
-fn jobs_with_one_wheel_name_fail_with_both_named() {
-    let collide = |axes: &str| {
-        let text = matrix(&format!(
-            "axes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n{axes}"
-        ));
-        Project::new()
-            .file("m.yaml", &text)
-            .run(&["plan", "m.yaml"])
-            .exits(1)
-            .stderr
-    };
-    let gfx = collide("  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  gfx: [gfx90a, gfx942]\n");
-    assert!(
-        gfx.starts_with(
-            "error[P012 colliding-wheels]: two jobs would both build \
-        `flash_attn-2.8.3+rocm62torch2.5-cp312-cp312-linux_x86_64.whl`"
-        ),
-        "{gfx}"
-    );
-    assert!(
-        gfx.contains("one job has gfx90a") && gfx.contains("the other has gfx942"),
-        "{gfx}"
-    );
-    let torch = collide("  torch: [\"2.5.0\", \"2.5.1\"]\n  rocm: [\"6.2\"]\n");
-    assert!(
-        torch.contains("one job has 2.5.0") && torch.contains("the other has 2.5.1"),
-        "{torch}"
-    );
-    let rocm = collide("  torch: [\"2.10.0\"]\n  rocm: [\"7.1\", \"7.1.1\"]\n");
-    assert!(rocm.contains("set `rocm-precision: patch`"), "{rocm}");
-}
-
-#[test]
-fn auto_dots_ambiguous_labels_and_compact_refuses_them() {
-    let axes = "unknown: lenient\ntorch-from: host\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.14.0\"]\n  rocm: [\"7.14\", \"7.1.4\"]\nrocm-precision: patch\n";
-    let plan = plan(&matrix(axes));
-    assert_eq!(
-        texts(&plan, "label"),
-        ["rocm7.14torch2.14", "rocm7.1.4torch2.14"]
-    );
-    let stderr = Project::new()
-        .file("m.yaml", &format!("{}label-style: compact\n", matrix(axes)))
-        .run(&["plan", "m.yaml"])
-        .exits(1)
-        .stderr;
-    assert!(
-        stderr.contains("error[P013 ambiguous-label]: the compact label `rocm714`"),
-        "{stderr}"
-    );
-}
-
-#[test]
 fn jobs_whose_wheel_is_published_are_left_out() {
     let seed = plan(SEED);
     let wheels = texts(&seed, "wheel");
@@ -542,30 +252,6 @@ fn jobs_whose_wheel_is_published_are_left_out() {
         .json();
     assert_eq!(jobs(&plan).len(), 17);
     assert_eq!(plan["published"].as_array().unwrap().len(), 10);
-}
-
-#[test]
-fn an_unquoted_version_keeps_its_zero() {
-    let text = SEED.replace("[\"3.10\", \"3.11\", \"3.12\"]", "[3.10, 3.11, 3.12]");
-    let outcome = Project::new()
-        .file("m.yaml", &text)
-        .run(&["plan", "m.yaml", "--format", "json"])
-        .exits(0);
-    let pythons: BTreeSet<String> = jobs(&outcome.json())
-        .iter()
-        .map(|job| job["axes"]["python"].as_str().unwrap().to_owned())
-        .collect();
-    assert_eq!(
-        pythons,
-        BTreeSet::from(["3.10".into(), "3.11".into(), "3.12".into()])
-    );
-    assert!(
-        outcome
-            .stderr
-            .contains("other tools read the unquoted `3.10` as `3.1`"),
-        "{}",
-        outcome.stderr
-    );
 }
 
 #[test]
@@ -985,83 +671,6 @@ fn the_policy_chooses_among_the_rocm_versions_that_are_not_excluded() {
 }
 
 #[test]
-fn an_unknown_torch_fails_strictly_and_is_kept_with_a_warning_leniently() {
-    let text = |mode: &str| {
-        matrix(&format!(
-            "unknown: {mode}\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.99.0\"]\n  rocm: [\"7.2\"]\n"
-        ))
-    };
-    let project = Project::new()
-        .file("strict.yaml", &text("strict"))
-        .file("lenient.yaml", &text("lenient"));
-    let strict = project.run(&["plan", "strict.yaml"]).exits(1).stderr;
-    assert!(
-        strict.starts_with(
-            "error[P009 unknown-combination]: the compatibility data does not cover torch 2.99.0"
-        ),
-        "{strict}"
-    );
-    assert!(strict.contains("lenient"), "{strict}");
-    let lenient = project
-        .run(&["plan", "lenient.yaml", "--format", "json"])
-        .exits(0);
-    assert_eq!(jobs(&lenient.json()).len(), 1);
-    assert!(
-        lenient.stderr.contains("warning[P009 unknown-combination]"),
-        "{}",
-        lenient.stderr
-    );
-}
-
-#[test]
-fn an_unknown_rocm_is_unknown_and_not_illegal() {
-    for (rocm, near) in [("6.2.9", "6.2"), ("11.0", "10.2")] {
-        let text = |mode: &str| {
-            matrix(&format!(
-                "unknown: {mode}\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"{rocm}\"]\n"
-            ))
-        };
-        let project = Project::new()
-            .file("strict.yaml", &text("strict"))
-            .file("lenient.yaml", &text("lenient"));
-        let strict = project.run(&["plan", "strict.yaml"]).exits(1).stderr;
-        let first = format!(
-            "error[P009 unknown-combination]: the compatibility data does not cover ROCm {rocm}"
-        );
-        assert!(strict.starts_with(&first), "{strict}");
-        assert!(
-            strict.contains(&format!("the nearest known version is {near}")),
-            "{strict}"
-        );
-        assert_eq!(
-            jobs(
-                &project
-                    .run(&["plan", "lenient.yaml", "--format", "json"])
-                    .exits(0)
-                    .json()
-            )
-            .len(),
-            1
-        );
-    }
-}
-
-#[test]
-fn a_version_that_only_a_branch_has_is_no_release() {
-    let axes = "axes:\n  flash-attn: [\"2.8.4\"]\n  python: [\"3.12\"]\n  torch: [\"2.14.0\"]\n  rocm: [\"7.2\"]\n";
-    let stderr = Project::new()
-        .file("m.yaml", &matrix(axes))
-        .run(&["plan", "m.yaml"])
-        .exits(0)
-        .stderr;
-    assert!(
-        stderr.contains("the compatibility data does not cover flash-attn 2.8.4")
-            && !stderr.contains("and 2.8.4"),
-        "{stderr}"
-    );
-}
-
-#[test]
 fn an_image_whose_own_torch_or_python_is_used_is_no_builder_image() {
     let with = |settings: &str, python: &str, torch: &str, rocm: &str| {
         plan(&matrix(&format!(
@@ -1101,37 +710,7 @@ fn an_image_whose_own_torch_or_python_is_used_is_no_builder_image() {
 }
 
 #[test]
-fn a_saved_plan_shows_what_an_edit_changes() {
-    let project = Project::new().file("m.yaml", SEED);
-    project
-        .run(&["plan", "m.yaml", "--format", "json", "--out", "old.json"])
-        .exits(0);
-    let project = project.file(
-        "m.yaml",
-        &SEED
-            .replace("\"3.12\"", "\"3.13\"")
-            .replace("axes:", "gpu: none\naxes:"),
-    );
-    let changes = project
-        .run(&["plan", "m.yaml", "--diff", "old.json"])
-        .exits(0)
-        .stdout;
-    assert!(
-        changes.contains("- flash-attn-2.6.3-rocm6.1-torch2.5.1-py3.12"),
-        "{changes}"
-    );
-    assert!(
-        changes.contains("+ flash-attn-2.8.3-rocm6.1-torch2.6.0-py3.13"),
-        "{changes}"
-    );
-    assert!(changes.contains("gpu: auto → none"), "{changes}");
-}
-
-#[test]
-fn several_files_make_one_plan_and_collide_across_files() {
-    let project = Project::new().file("a.yaml", SEED).file("b.yaml", SEED);
-    let stderr = project.run(&["plan", "a.yaml", "b.yaml"]).exits(1).stderr;
-    assert!(stderr.contains("error[P012 colliding-wheels]"), "{stderr}");
+fn several_files_make_one_plan() {
     let other = SEED
         .replace("\"2.5.1\", \"2.6.0\"", "\"2.7.1\"")
         .replace("\"6.1\", \"6.2\"", "\"6.3\"");
@@ -1145,20 +724,6 @@ fn several_files_make_one_plan_and_collide_across_files() {
         )
         .len(),
         36
-    );
-}
-
-#[test]
-fn a_value_that_no_job_has_is_warned_of() {
-    let text = SEED.replace("\"6.1\", \"6.2\"", "\"6.1\", \"6.4\"");
-    let stderr = Project::new()
-        .file("m.yaml", &text)
-        .run(&["plan", "m.yaml"])
-        .exits(0)
-        .stderr;
-    assert!(
-        stderr.contains("warning[P025 value-without-job]: no job has rocm 6.4"),
-        "{stderr}"
     );
 }
 
@@ -1182,103 +747,6 @@ fn host_targets_are_an_error_on_a_machine_without_a_gpu() {
 }
 
 #[test]
-fn a_plan_warns_of_what_the_setup_of_triton_on_main_installs() {
-    let axes = "axes:\n  flash-attn: [\"fa2:4a948e9d1a2b3c4d\"]\n  python: [\"3.12\"]\n  torch: [\"2.14.0\"]\n  rocm: [\"7.2\"]\n  backend: [triton]\n";
-    let text = Project::new()
-        .file("m.yaml", &matrix(axes))
-        .run(&["plan", "m.yaml"])
-        .exits(0)
-        .stdout;
-    let warned = text
-        .lines()
-        .filter(|line| line.contains("aiter") && line.contains("does not list torch"))
-        .count();
-    assert_eq!(warned, 1, "{text}");
-}
-
-#[test]
-fn an_include_brings_back_the_cell_that_an_exclude_takes_away() {
-    let axes = "axes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.11\", \"3.12\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.1\", \"6.2\"]\n";
-    let cell = "flash-attn: \"2.8.3\", python: \"3.12\", torch: \"2.5.1\", rocm: \"6.1\"";
-    let exclude = "exclude: [{torch: \"2.5.1\", rocm: \"6.1\"}]\n";
-    let add = |include: &str| {
-        let text = matrix(&format!("{axes}{exclude}include:\n{include}"));
-        let project = Project::new().file("m.yaml", &text);
-        assert_eq!(
-            project.run(&["check", "m.yaml"]).exits(0).stderr,
-            "1 file, 0 errors, 0 warnings\n"
-        );
-        plan(&text)
-    };
-    let with = add(&format!(
-        "  - axes: {{{cell}}}\n    set: {{gpu: required}}\n"
-    ));
-    assert_eq!(jobs(&with).len(), 3);
-    let back = jobs(&with)
-        .iter()
-        .find(|job| job["axes"]["rocm"] == "6.1")
-        .unwrap();
-    assert_eq!(
-        (back["axes"]["python"].as_str(), back["gpu"].as_str()),
-        (Some("3.12"), Some("required"))
-    );
-    assert_eq!(
-        with["excluded"][0]["count"], 1,
-        "the other cell of the exclude stays out"
-    );
-    let bare = add(&format!("  - axes: {{{cell}}}\n"));
-    assert_eq!(
-        jobs(&bare).len(),
-        3,
-        "nothing to set is no reason against it"
-    );
-    let beyond = add(
-        "  - axes: {flash-attn: \"2.8.3\", python: \"3.10\", torch: \"2.5.1\", rocm: \"6.1\"}\n",
-    );
-    assert_eq!(
-        jobs(&beyond).len(),
-        3,
-        "a cell of its own is added after the excludes as well"
-    );
-}
-
-#[test]
-fn an_include_has_a_reason_why_its_cell_is_not_added() {
-    let axes = "axes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.1\", \"6.2\"]\n";
-    let stderr_of = |include: &str, more: &str| {
-        let text = matrix(&format!("{axes}{more}include:\n  - {include}\n"));
-        Project::new()
-            .file("m.yaml", &text)
-            .run(&["check", "m.yaml"])
-            .exits(0)
-            .stderr
-    };
-    let illegal = stderr_of(
-        "{axes: {flash-attn: \"2.8.3\", python: \"3.8\", torch: \"2.5.1\", rocm: \"6.1\"}}",
-        "",
-    );
-    let first = "warning[P032 include-left-out]: the cell of this `include` entry is excluded: \
-        torch 2.5.1 has wheels for Python 3.9, 3.10, 3.11 and 3.12, not 3.8\n";
-    assert!(
-        illegal.starts_with(first) && illegal.contains("--> m.yaml:10:12\n"),
-        "{illegal}"
-    );
-    let partial = stderr_of(
-        "{axes: {rocm: \"6.1\"}, set: {gpu: none}}",
-        "exclude: [{rocm: \"6.1\"}]\n",
-    );
-    assert!(
-        partial
-            .contains("no cells are left for this `include` entry: excluded by the matrix file\n"),
-        "{partial}"
-    );
-    let row =
-        "rows: [{flash-attn: \"2.8.3\", python: \"3.11\", torch: \"2.5.1\", rocm: \"6.2.4\"}]\n";
-    let changed = stderr_of("{axes: {torch: \"2.5.1\"}, set: {gpu: none}}", row);
-    assert!(!changed.contains("P032"), "{changed}");
-}
-
-#[test]
 fn ten_thousand_rows_are_compared_at_once() {
     let mut text = matrix("unknown: lenient\ntorch-from: host\npython-from: host\nrows:\n");
     for number in 0..10_000 {
@@ -1293,13 +761,7 @@ fn ten_thousand_rows_are_compared_at_once() {
         .run(&["check", "m.yaml"])
         .exits(1)
         .stderr;
-    assert!(
-        stderr.contains(
-            "error[M052 cell-twice]: two rows name the same cell but set `gpu` differently\n"
-        ),
-        "{stderr}"
-    );
-    assert_eq!(stderr.matches("[M052").count(), 1);
+    insta::assert_snapshot!(stderr);
 }
 
 /// `--gfx` replaces the targets, whether they are a key or an axis of the file.
@@ -1338,17 +800,4 @@ fn a_job_without_torch_keeps_targets_that_torch_wheels_lack() {
         serde_json::json!(["gfx942"]),
     ];
     assert_eq!(targets, [(false, &expected[0]), (true, &expected[1])]);
-}
-
-/// The row has a Python that the axis does not have.
-#[test]
-fn values_of_rows_do_not_hide_used_values_of_axes() {
-    let text = matrix(
-        "axes: {flash-attn: [\"2.8.3\"], torch: [\"2.5.1\", \"2.6.0\"], rocm: [\"6.1\"], python: [\"3.11\"]}\n\
-         rows: [{flash-attn: \"2.8.3\", torch: \"2.5.1\", rocm: \"6.1\", python: \"3.12\"}]\ngfx: [gfx942]\n",
-    );
-    let project = Project::new().file("m.yaml", &text);
-    let planned = project.run(&["plan", "m.yaml"]).exits(0);
-    assert!(!planned.stderr.contains("P025"), "{}", planned.stderr);
-    assert!(planned.stdout.contains("torch2.6"), "{}", planned.stdout);
 }

@@ -69,8 +69,7 @@ fn a_wheel_of_a_recipe_has_the_name_of_a_project_and_three_tags() {
         .run(&["--recipes", "recipes", "plan", "m.yaml"])
         .exits(1)
         .stderr;
-    assert!(stderr.contains("error[B001 bad-recipe]: `a b`"), "{stderr}");
-    assert!(stderr.contains("`py3-none` is not a wheel tag"), "{stderr}");
+    insta::assert_snapshot!(stderr);
 }
 
 #[test]
@@ -119,10 +118,7 @@ fn an_unknown_name_in_a_condition_is_reported_with_alternatives() {
         .run(&["--recipes", "recipes", "plan", "m.yaml"])
         .exits(1)
         .stderr;
-    assert!(
-        stderr.contains("of the wheel `apex`") && stderr.contains("`vars`, `platform`, `backend`"),
-        "{stderr}"
-    );
+    insta::assert_snapshot!(stderr);
 }
 
 const TWO: &str = "axes: {python: [\"3.12\"], torch-ref: [release/2.12, nightly]}\n";
@@ -165,12 +161,7 @@ fn a_release_is_whole_with_every_wheel_of_every_job() {
     let publish = ["publish", "--to", "release", "--plan", "plan.json", "dist"];
     let _ = planned(&BUILT).run(&publish).exits(0);
     let stderr = planned(&BUILT[..7]).run(&publish).exits(1).stderr;
-    assert!(
-        stderr.contains(
-            "there is 1 wheel for apex * for cp312-cp312 on linux_x86_64, but 2 are planned"
-        ),
-        "{stderr}"
-    );
+    insta::assert_snapshot!(stderr);
     let project = planned(&BUILT[..7]);
     let _ = project
         .run(&[&publish[..], &["--allow-missing"]].concat())
@@ -243,10 +234,7 @@ fn a_wheel_that_several_jobs_expect_names_none_of_them() {
         ])
         .exits(2)
         .stderr;
-    assert!(
-        stderr.contains(&format!("2 jobs build `{name}`")),
-        "{stderr}"
-    );
+    insta::assert_snapshot!(stderr);
 }
 
 #[test]
@@ -345,10 +333,7 @@ fn a_release_type_gives_the_axes_that_are_not_listed() {
         "nightli",
     ];
     let stderr = project("").run(&arguments).exits(2).stderr;
-    assert!(
-        stderr.contains("unknown release type `nightli`; did you mean `nightly`?"),
-        "{stderr}"
-    );
+    insta::assert_snapshot!(stderr);
 }
 
 /// The location of the error is the argument, not the matrix file.
@@ -359,40 +344,15 @@ fn a_bad_value_of_the_command_line_is_reported_at_its_argument() {
         let arguments = ["--recipes", "recipes", "plan", "m.yaml", argument, value];
         project(lines).run(&arguments).exits(2).stderr
     };
-    for (argument, value, text, place) in [
-        (
-            "--release-type",
-            "foo",
-            "error[M023 unknown-word]",
-            "--release-type",
-        ),
-        (
-            "--axis",
-            "python=3.08",
-            "error[M031 bad-value]",
-            "--axis python",
-        ),
-        ("--axis", "foo=1", "error[M032 unknown-axis]", "--axis foo"),
-        (
-            "--test-families",
-            "none;gfx942",
-            "error[M037 bad-gfx]: `none` cannot be combined",
-            "--test-families",
-        ),
-        ("--gfx", "gfx94", "error[M037 bad-gfx]", "--gfx"),
+    for (argument, value) in [
+        ("--release-type", "foo"),
+        ("--axis", "python=3.08"),
+        ("--axis", "foo=1"),
+        ("--test-families", "none;gfx942"),
+        ("--gfx", "gfx94"),
     ] {
-        let stderr = stderr_of(argument, value);
-        assert!(
-            stderr.contains(text) && stderr.contains(&format!("\n--> argument `{place}`\n")),
-            "{stderr}"
-        );
-        assert!(!stderr.contains("m.yaml"), "{stderr}");
+        insta::assert_snapshot!(stderr_of(argument, value));
     }
-    let stderr = stderr_of("--axis", "foo=1");
-    assert!(
-        stderr.contains(", torch, ") && !stderr.contains("max-jobs"),
-        "axes, and not every variable: {stderr}"
-    );
 }
 
 #[test]
@@ -422,10 +382,7 @@ fn values_of_the_command_line_take_the_place_of_those_of_the_file() {
         "gfx94X-dcgpu,gfx1201,gfx94X-dcgpv",
     ];
     let stderr = project(TWO).run(&arguments).exits(2).stderr;
-    assert!(
-        stderr.contains("error[M037 bad-gfx]: `gfx94X-dcgpv` is not a gfx target"),
-        "{stderr}"
-    );
+    insta::assert_snapshot!(stderr);
 }
 
 #[test]
@@ -506,10 +463,7 @@ fn families_stand_for_their_targets_and_unknown_ones_list_those_that_are_known()
     let extras = expand(&["gfx94X-dcgpu;gfx1151", "--as", "device-extras"], 0).stdout;
     assert_eq!(extras, "device-gfx942,device-gfx1151\n");
     let stderr = expand(&["gfx94X-dgpu"], 2).stderr;
-    assert!(
-        stderr.contains("did you mean `gfx94X-dcgpu`?") && stderr.contains("igpu-all, dcgpu-all"),
-        "{stderr}"
-    );
+    insta::assert_snapshot!(stderr);
     let plan = plan(&format!("{ONE}gfx: [gfx94X-dcgpu, gfx120X-all]\n"));
     assert_eq!(
         plan["jobs"][0]["gfx"],
@@ -575,22 +529,13 @@ fn wheels_are_tested_on_the_runners_of_the_families_that_the_facts_know() {
         project(&format!("{built}{lines}")).run(&["--recipes", "recipes", "plan", "m.yaml"])
     };
     let note = shown("test: {families: auto}\n").exits(0).stdout;
-    assert!(
-        note.contains("note: no runner is known for gfx906, so nothing is tested there"),
-        "{note}"
-    );
+    insta::assert_snapshot!(note);
     let stderr = shown("test: {families: [gfx1151, none]}\n").exits(1).stderr;
-    assert!(
-        stderr.contains("`none` cannot be combined with other families"),
-        "{stderr}"
-    );
+    insta::assert_snapshot!(stderr);
     let stderr = shown("test: {families: auto, runner: mi300x}\n")
         .exits(1)
         .stderr;
-    assert!(
-        stderr.contains("`families` and `runner` both set where"),
-        "{stderr}"
-    );
+    insta::assert_snapshot!(stderr);
     // On Windows the newest Python is not tested with a nightly.
     let lines =
         format!("{WINDOWS}release-type: nightly\ngfx: [gfx1151]\ntest: {{families: auto}}\n");
@@ -626,10 +571,7 @@ fn more_jobs_than_one_matrix_takes_make_several_or_end_with_their_number() {
         .run(&one)
         .exits(1)
         .stderr;
-    assert!(
-        stderr.contains("the plan has 2 matrices with 400 jobs, and the workflow has jobs for 1"),
-        "{stderr}"
-    );
+    insta::assert_snapshot!(stderr);
     let tested = format!(
         "{}test: {{families: gfx94X-dcgpu;gfx950-dcgpu}}\n",
         four_hundred()
@@ -645,11 +587,7 @@ fn more_jobs_than_one_matrix_takes_make_several_or_end_with_their_number() {
         ])
         .exits(1)
         .stderr;
-    assert!(
-        stderr
-            .contains("one matrix has 512 test jobs, but GitHub runs at most 256 jobs of a matrix"),
-        "{stderr}"
-    );
+    insta::assert_snapshot!(stderr);
 }
 
 #[test]
@@ -684,10 +622,7 @@ fn an_index_is_a_layout_below_a_base_or_an_address() {
     let expected = "install https://rocm.example.org/whl-multi-arch/ device-gfx942,device-gfx1151 'gfx94X-dcgpu;gfx1151'";
     assert!(command.contains(expected), "{command}");
     let stderr = shown(&multi.replace("whl-multi-arch", "v2"), 1);
-    assert!(
-        stderr.contains("is the index of one family, but the job"),
-        "{stderr}"
-    );
+    insta::assert_snapshot!(stderr);
     let public = "gfx: [gfx110X-dgpu]\nindexes: {rocm: v2}\n";
     assert!(
         shown(public, 0).contains("install https://rocm.nightlies.amd.com/v2/gfx110X-dgpu/"),
@@ -741,10 +676,5 @@ fn each_line_of_a_plan_names_its_branch() {
         .run(&["--recipes", "recipes", "plan", "m.yaml"])
         .exits(0)
         .stdout;
-    for branch in ["release/2.12", "nightly"] {
-        let line = format!(
-            "\n  torch-*-cp312-cp312-linux_x86_64.whl  gfx90a gfx942 gfx1030 gfx1100  torch-ref {branch}\n"
-        );
-        assert!(text.contains(&line), "{text}");
-    }
+    insta::assert_snapshot!(text);
 }

@@ -64,6 +64,37 @@ fn a_matrix_file_lists_the_axes_that_share_a_wheel() {
     assert_eq!(of_both[0]["id"], "flash-attn-2.7.4.post1-triton");
 }
 
+/// torch 2.5.1 has no wheels for Python 3.13.
+#[test]
+fn a_plan_lists_the_combinations_that_share_a_wheel() {
+    let text = "version: 1\ndistribution: flash-attn\ncollapse: [torch]\naxes:\n  flash-attn: [\"2.7.4.post1\"]\n  \
+        python: [\"3.11\", \"3.12\", \"3.13\"]\n  torch: [\"2.5.1\", \"2.6.0\"]\n  rocm: [\"6.1\"]\n  backend: [triton]\n";
+    let project = Project::new().file("m.yaml", text);
+    let plan = |only: &[&str]| {
+        let arguments = [["plan", "m.yaml", "--format", "json"].as_slice(), only].concat();
+        project.run(&arguments).exits(0).json()
+    };
+    let all = plan(&[]);
+    let id = "flash-attn-2.7.4.post1-rocm6.1-triton";
+    assert_eq!(
+        all["covered"],
+        json!([
+            {"id": id, "axes": {"python": ["3.11", "3.12"], "torch": ["2.5.1", "2.6.0"]}},
+            {"id": id, "axes": {"python": ["3.13"], "torch": ["2.6.0"]}},
+        ])
+    );
+    assert_eq!(
+        all["jobs"][0]["covers"],
+        json!({"python": ["3.11", "3.12", "3.13"], "torch": ["2.5.1", "2.6.0"]})
+    );
+    let selected = |torch: &str| {
+        let only = format!("torch={torch}");
+        plan(&["--only", "python=3.13", "--only", only.as_str()])["jobs"].clone()
+    };
+    assert_eq!(selected("2.6.0"), all["jobs"]);
+    assert_eq!(selected("2.5.1"), json!([]));
+}
+
 #[test]
 fn what_cannot_share_a_wheel_is_refused() {
     let stderr_of = |collapse: &str| {
@@ -77,19 +108,8 @@ fn what_cannot_share_a_wheel_is_refused() {
             .exits(1)
             .stderr
     };
-    let gfx = stderr_of("collapse: [gfx]\n");
-    assert!(
-        gfx.contains(
-            "error[P091 cannot-collapse]: the recipe `flash-attn` cannot build one wheel for \
-             several values of `gfx`"
-        ),
-        "{gfx}"
-    );
-    let banana = stderr_of("collapse: [banana]\n");
-    assert!(
-        banana.contains("`banana`") && !banana.contains("P091"),
-        "{banana}"
-    );
+    insta::assert_snapshot!(stderr_of("collapse: [gfx]\n"));
+    insta::assert_snapshot!(stderr_of("collapse: [banana]\n"));
     let text = "version: 1\ndistribution: demo\nrecipe: demo\ncollapse: [torch]\naxes:\n  demo: [\"1.0\"]\n  python: [\"3.12\"]\n";
     let recipe = "recipe: 1\nname: demo\nbackends:\n  default: {collapsible: [torch], tag: py3-none-any}\nsteps:\n  - {stage: build, argv: [\"true\"]}\ncollect: {wheels: \"dist/*.whl\"}\n";
     let project = Project::new()
@@ -99,12 +119,7 @@ fn what_cannot_share_a_wheel_is_refused() {
         .run(&["check", "m.yaml", "--recipes", "r"])
         .exits(1)
         .stderr;
-    assert!(
-        none.contains(
-            "error[P091 cannot-collapse]: the matrix file has no axis `torch` to collapse"
-        ),
-        "{none}"
-    );
+    insta::assert_snapshot!(none);
 }
 
 #[test]
@@ -135,7 +150,7 @@ fn a_recipe_collapses_all_axes_that_it_names() {
         .run(&["check", "m.yaml", "--recipes", "r"])
         .exits(1)
         .stderr;
-    assert!(stderr.contains("`banana`"), "{stderr}");
+    insta::assert_snapshot!(stderr);
 }
 
 /// A listing of releases with one wheel.

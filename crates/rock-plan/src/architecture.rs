@@ -18,11 +18,11 @@ pub(super) fn check_architectures(plan: &Plan, compat: &Compat, sink: &mut Sink)
         }
         let mut seen = BTreeSet::new();
         for job in group.jobs(number) {
-            let site = job.site();
-            let Some(arch) = site.machines.first().map(|machine| machine.arch.as_str()) else {
+            let choice = job.runner_choice();
+            let Some(arch) = choice.machines.first().map(|machine| machine.arch.as_str()) else {
                 continue;
             };
-            for machine in site.machines.iter().chain(&site.tested_at) {
+            for machine in choice.machines.iter().chain(&choice.tested_at) {
                 let claimed = claimed(machine, compat);
                 if claimed.len() > 1 {
                     let all: Vec<&str> = claimed.into_iter().collect();
@@ -41,7 +41,7 @@ pub(super) fn check_architectures(plan: &Plan, compat: &Compat, sink: &mut Sink)
                     );
                 }
             }
-            if let Some(other) = site.machines.iter().find(|machine| machine.arch != arch) {
+            if let Some(other) = choice.machines.iter().find(|machine| machine.arch != arch) {
                 let message = format!(
                     "the runners of one pool have different architectures: {arch} and {}",
                     other.arch
@@ -55,7 +55,7 @@ pub(super) fn check_architectures(plan: &Plan, compat: &Compat, sink: &mut Sink)
                     sink,
                 );
             }
-            if let Some(other) = site.tested_at.iter().find(|machine| machine.arch != arch) {
+            if let Some(other) = choice.tested_at.iter().find(|machine| machine.arch != arch) {
                 let (own, labels) = (&other.arch, other.labels.join(", "));
                 let message = format!(
                     "wheels are built for {arch}, but `{labels}`, which tests them, is {own}"

@@ -7,13 +7,13 @@ use itertools::Itertools as _;
 
 use super::architecture::check_architectures;
 use super::compact_jobs::CompactJobBuilder;
+use super::interned_values::{CompactJob, InternedValues};
 use super::job_view::JobView;
 use super::naming::LabelFactory;
 use super::plan_checks::{
     check_backends, check_collapse, check_family_of_indexes, check_required_axes,
     check_required_variables, check_version_axis, warn_of_idle_values,
 };
-use super::shared_values::{CompactJob, SharedValues};
 use super::{PlanInputs, collisions};
 use crate::config::{
     CheckProfile, Leaves, MatrixConfig, RecipeProfile, RepairPlatform, Switch, VersionFrom,
@@ -55,7 +55,7 @@ pub struct PlanGroup {
     /// Number of legs before collapsing and before skipping published wheels.
     pub legs: u64,
     /// Number of legs without a job because another job builds their wheel.
-    pub shared_legs: u64,
+    pub covered_legs: u64,
     /// The jobs that a filter selected from; `None` without a filter.
     pub selected_from: Option<SelectedFrom>,
     /// Names of the wheels whose jobs were dropped because they did not fail in an earlier run, in
@@ -64,7 +64,7 @@ pub struct PlanGroup {
     pub(super) compact_jobs: Vec<CompactJob>,
     /// Jobs that were skipped because their files are already published.
     pub(super) skipped: Vec<CompactJob>,
-    pub(super) shared: SharedValues,
+    pub(super) interned: InternedValues,
 }
 
 /// The jobs of a matrix file from which a filter selected some.
@@ -133,11 +133,17 @@ impl Plan {
         self.keep(is_selected);
     }
 
-    /// Keeps only the exclusions for which `is_wanted` returns true; it is passed the axis values
-    /// that the exclusion applies to.
-    pub fn keep_excluded(&mut self, is_wanted: impl Fn(&IndexMap<String, String>) -> bool) {
-        for group in &mut self.groups {
-            group.excluded.retain(|row| is_wanted(&row.axes));
+    /// Keeps only the exclusions for which `is_wanted` returns true; it is passed the axes of the
+    /// matrix file.
+    pub(super) fn keep_excluded(
+        &mut self,
+        is_wanted: impl Fn(&AxisSpace, &ExclusionRow) -> bool,
+    ) {
+        for PlanGroup {
+            space, excluded, ..
+        } in &mut self.groups
+        {
+            excluded.retain(|row| is_wanted(space, row));
         }
     }
 
@@ -304,15 +310,15 @@ pub fn plan(
             &labels,
             options,
         );
-        let shared = SharedValues::of(&config, &profile, &expansion.space, compat);
+        let interned = InternedValues::of(&config, &profile, &expansion.space, compat);
         let selected = builder.selected(&expansion.legs);
-        let (compact_jobs, shared, refused) = builder.all(shared, &selected, sink);
-        let refused_legs: u64 = refused.iter().map(|row| row.count).sum();
-        let legs = expansion.legs.len() as u64 - refused_legs;
-        let legs_with_jobs = selected.len() as u64 - refused_legs;
-        let shared_legs = legs_with_jobs.saturating_sub(compact_jobs.len() as u64);
+        let (compact_jobs, interned, unsupported) = builder.build(interned, &selected, sink);
+        let unsupported_legs: u64 = unsupported.iter().map(|row| row.count).sum();
+        let legs = expansion.legs.len() as u64 - unsupported_legs;
+        let legs_with_jobs = selected.len() as u64 - unsupported_legs;
+        let covered_legs = legs_with_jobs.saturating_sub(compact_jobs.len() as u64);
         let space = expansion.space;
-        let excluded = expansion.excluded.into_iter().chain(refused).collect();
+        let excluded = expansion.excluded.into_iter().chain(unsupported).collect();
         groups.push(PlanGroup {
             config,
             profile,
@@ -321,11 +327,11 @@ pub fn plan(
             skipped: Vec::new(),
             cell_count: expansion.cell_count,
             legs,
-            shared_legs,
+            covered_legs,
             selected_from: (!options.selection.is_empty()).then_some(SelectedFrom::Planned),
             not_failed: Vec::new(),
             compact_jobs,
-            shared,
+            interned,
         });
     }
     let by_files = groups

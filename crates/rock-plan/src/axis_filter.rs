@@ -5,7 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::codes::plan as codes;
-use crate::matrix::CellSelection;
+use crate::config::{AxisValue, ParsedValue};
+use crate::matrix::{AxisSpace, CellRank, CellSelection, ExclusionRow};
 use crate::{JobView, Plan};
 use rock_compat::Compat;
 use rock_diagnostic::nearest::{nearest, with_nearest};
@@ -16,6 +17,9 @@ use rock_names::Version;
 const GFX: &str = "gfx";
 /// The separator of values in a list.
 const SEPARATOR: char = ',';
+
+/// The values of each axis, of which jobs must have one.
+type WantedValues<'f> = BTreeMap<&'f str, BTreeSet<&'f str>>;
 
 /// Values of axes that jobs must have.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,7 +114,7 @@ impl AxisFilter {
     /// Axes and values that the matrix files do not have; the plan is then unchanged.
     pub fn apply(&self, plan: &mut Plan) -> Result<(), Diagnostics> {
         let mut errors = Vec::new();
-        let mut wanted: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        let mut wanted = WantedValues::new();
         for entry in &self.entries {
             let Some(known) = known_values(plan, &entry.axis) else {
                 errors.push(unknown_axis(plan, entry));
@@ -130,18 +134,8 @@ impl AxisFilter {
         if wanted.is_empty() {
             return Ok(());
         }
-        plan.select(|job| {
-            wanted
-                .iter()
-                .all(|(axis, values)| values.iter().any(|value| job_has(job, axis, value)))
-        });
-        // A reason without a value of an axis applies to all values.
-        plan.keep_excluded(|row| {
-            wanted.iter().all(|(axis, values)| {
-                row.get(*axis)
-                    .is_none_or(|value| values.contains(value.as_str()))
-            })
-        });
+        plan.select(|job| is_selected(job, &wanted));
+        plan.keep_excluded(|space, row| may_exclude_selected(space, row, &wanted));
         Ok(())
     }
 }
@@ -213,26 +207,70 @@ fn replacing_argument(plan: &Plan, axis: &str) -> Option<String> {
     argument(&format!("axes.{axis}")).or_else(|| (axis == GFX).then(|| argument(GFX)).flatten())
 }
 
-/// Whether the job has this value, itself or as one that it covers.
-fn job_has(job: JobView<'_>, axis: &str, value: &str) -> bool {
-    if axis == GFX {
-        return job.gfx().iter().any(|target| target.to_string() == value);
-    }
-    job.axes().any(|pair| pair == (axis, value))
-        || job
-            .covers()
-            .get(axis)
-            .is_some_and(|covered| covered.iter().any(|text| text == value))
+/// Whether a job builds one of these targets, and a cell that it covers has one of the values of
+/// each other axis.
+fn is_selected(job: JobView<'_>, wanted: &WantedValues<'_>) -> bool {
+    let space = &job.group.space;
+    let has_target = |values: &BTreeSet<&str>| {
+        let mut targets = job.gfx().iter();
+        targets.any(|target| values.contains(target.to_string().as_str()))
+    };
+    let has_value = |cell: CellRank, axis: &str, values: &BTreeSet<&str>| {
+        let value = space
+            .position_of_name(axis)
+            .and_then(|axis| space.value(cell, axis));
+        value.is_some_and(|value| values.contains(value.text.as_str()))
+    };
+    wanted.get(GFX).is_none_or(has_target)
+        && job.cells().iter().any(|&cell| {
+            let mut others = wanted.iter().filter(|(axis, _)| **axis != GFX);
+            others.all(|(axis, values)| has_value(cell, axis, values))
+        })
 }
 
-/// Returns every value of an axis; `None` if there is no such axis.
+/// Whether the cells that an exclusion is about may include selected ones: it applies to all values
+/// of axes that it does not name.
+fn may_exclude_selected(space: &AxisSpace, row: &ExclusionRow, wanted: &WantedValues<'_>) -> bool {
+    let is_wanted = |value: &AxisValue, values: &BTreeSet<&str>| match gfx_targets(value) {
+        Some(mut targets) => targets.any(|target| values.contains(target.as_str())),
+        None => values.contains(value.text.as_str()),
+    };
+    wanted.iter().all(|(axis, values)| {
+        let value = excluded_value(space, row, axis);
+        value.is_none_or(|value| is_wanted(value, values))
+    })
+}
+
+/// Returns the value of an axis that an exclusion names.
+fn excluded_value<'s>(
+    space: &'s AxisSpace,
+    row: &ExclusionRow,
+    axis: &str,
+) -> Option<&'s AxisValue> {
+    let text = row.axes.get(axis)?;
+    let column = &space.axes()[space.position_of_name(axis)?];
+    column.values[column.index_of(text)?].as_ref()
+}
+
+/// Returns the targets of a value of the axis `gfx`; `None` for a value of another axis.
+fn gfx_targets(value: &AxisValue) -> Option<impl Iterator<Item = String>> {
+    match &value.value {
+        ParsedValue::Gfx(targets) => Some(targets.iter().map(ToString::to_string)),
+        _ => None,
+    }
+}
+
+/// Returns every value of an axis; `None` if there is no such axis. Those of `gfx` are the targets
+/// that jobs build for, and those of excluded cells.
 fn known_values(plan: &Plan, axis: &str) -> Option<BTreeSet<String>> {
     if axis == GFX {
-        return Some(
-            plan.jobs()
-                .flat_map(|job| job.gfx().iter().map(ToString::to_string))
-                .collect(),
-        );
+        let of_jobs = plan.jobs().flat_map(JobView::gfx).map(ToString::to_string);
+        let of_excluded = plan.groups.iter().flat_map(|group| {
+            let rows = group.excluded.iter();
+            let values = rows.filter_map(move |row| excluded_value(&group.space, row, GFX));
+            values.filter_map(gfx_targets).flatten()
+        });
+        return Some(of_jobs.chain(of_excluded).collect());
     }
     let columns = || {
         plan.groups

@@ -1,15 +1,74 @@
 //! Collapsed axes, and the cells that one job builds for all of their values.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+
+use indexmap::IndexMap;
 
 use super::compact_jobs::CompactJobBuilder;
+use super::interned_values::{CompactJob, InternedValues};
 use super::naming::CellValues;
-use super::shared_values::{CompactJob, SharedValues};
 use crate::config::{AxisRole, MatrixConfig, ParsedValue, RecipeBackend};
 use crate::matrix::{AxisSpace, CellRank};
 
+/// The cells that a collapsed job covers. Not every combination of their values has to be one of
+/// them: a rule may exclude it.
+#[derive(Debug)]
+pub(super) struct CoveredCells {
+    /// The positions of the collapsed axes, on which alone the cells differ.
+    pub(super) axes: Vec<usize>,
+    /// The cells in ascending order, including that of the job.
+    pub(super) cells: Vec<CellRank>,
+}
+
+impl CoveredCells {
+    /// Returns the indexes of the values of an axis, in ascending order.
+    pub(super) fn values(&self, space: &AxisSpace, axis: usize) -> Vec<usize> {
+        values(space, axis, &self.cells)
+    }
+
+    /// Returns the cells as products, each a list of value indexes for each of the axes.
+    pub(super) fn products(&self, space: &AxisSpace) -> Vec<Vec<Vec<usize>>> {
+        products(space, &self.axes, &self.cells)
+    }
+}
+
+fn values(space: &AxisSpace, axis: usize, cells: &[CellRank]) -> Vec<usize> {
+    let mut values: Vec<usize> = cells.iter().map(|cell| space.index(*cell, axis)).collect();
+    values.sort_unstable();
+    values.dedup();
+    values
+}
+
+/// Splits cells into products of values on these axes: values of the first axis whose cells have
+/// the same values on the others are in one product.
+fn products(space: &AxisSpace, axes: &[usize], cells: &[CellRank]) -> Vec<Vec<Vec<usize>>> {
+    let [first, others @ ..] = axes else {
+        return vec![Vec::new()];
+    };
+    if others.is_empty() {
+        return vec![vec![values(space, *first, cells)]];
+    }
+    let mut by_value: BTreeMap<usize, Vec<CellRank>> = BTreeMap::new();
+    for &cell in cells {
+        let value = space.index(cell, *first);
+        by_value.entry(value).or_default().push(cell);
+    }
+    let mut by_others: IndexMap<Vec<Vec<Vec<usize>>>, Vec<usize>> = IndexMap::new();
+    for (value, cells) in by_value {
+        let of_others = products(space, others, &cells);
+        by_others.entry(of_others).or_default().push(value);
+    }
+    let mut found = Vec::new();
+    for (of_others, values) in by_others {
+        for product in of_others {
+            found.push([vec![values.clone()], product].concat());
+        }
+    }
+    found
+}
+
 impl CompactJobBuilder<'_> {
-    /// Returns the axes whose values share one wheel for this cell's backend.
+    /// Returns the axes that are collapsed for this cell's backend.
     pub(super) fn collapsed_axes(&self, values: &CellValues<'_>) -> &[usize] {
         let own = self
             .collapsed
@@ -53,32 +112,28 @@ impl CompactJobBuilder<'_> {
         first
     }
 
-    /// Adds the values of a cell to those that a job covers.
-    pub(super) fn cover(
-        &self,
-        shared: &mut SharedValues,
-        job: &mut CompactJob,
-        axes: &[usize],
-        cell: CellRank,
-    ) {
-        if job.covers == 0 {
-            shared
-                .covers
-                .push(axes.iter().map(|&axis| (axis, Vec::new())).collect());
-            job.covers =
-                u32::try_from(shared.covers.len()).expect("fewer than 2^32 jobs fit in memory");
-        }
-        for (axis, covered) in &mut shared.covers[job.covers as usize - 1] {
-            let index = self.space.index(cell, *axis);
-            if !covered.contains(&index) {
-                covered.push(index);
-            }
-        }
-    }
 }
 
-/// Returns the axes whose values share one wheel of a backend: those that the recipe always
-/// collapses, and the collapsible ones that the matrix file selects.
+/// Adds a cell to those that a job covers.
+pub(super) fn cover(
+    interned: &mut InternedValues,
+    job: &mut CompactJob,
+    axes: &[usize],
+    cell: CellRank,
+) {
+    let covered = &mut interned.covered;
+    if job.covers == 0 {
+        covered.push(CoveredCells {
+            axes: axes.to_vec(),
+            cells: Vec::new(),
+        });
+        job.covers = u32::try_from(covered.len()).expect("fewer than 2^32 jobs fit in memory");
+    }
+    covered[job.covers as usize - 1].cells.push(cell);
+}
+
+/// Returns the collapsed axes of a backend: those that the recipe always collapses, and the
+/// collapsible ones that the matrix file selects.
 pub(super) fn collapsed(
     backend: &RecipeBackend,
     config: &MatrixConfig,

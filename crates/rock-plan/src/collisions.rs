@@ -39,9 +39,9 @@ fn wheels(plan: &Plan, sink: &mut Sink) {
     {
         let group_number = u32::try_from(number).expect("fewer than 2^32 files");
         let escaped = group.config.distribution.escaped();
-        let mut text = |text: String| texts.number(text, || ());
+        let mut text = |text: String| texts.intern(text, || ());
         let versions: Vec<u32> = group
-            .shared
+            .interned
             .packages
             .iter()
             .map(|package| text(format!("{escaped}-{}", package.in_name)))
@@ -49,19 +49,19 @@ fn wheels(plan: &Plan, sink: &mut Sink) {
         let mut rests: Vec<Option<u32>> = Vec::new();
         let axis = group.space.position(AxisRole::Package);
         for (at, compact) in group.compact_jobs.iter().enumerate() {
-            let pair = compact.label as usize * group.shared.tags.len() + compact.tag as usize;
+            let pair = compact.label as usize * group.interned.tags.len() + compact.tag as usize;
             if rests.len() <= pair {
                 rests.resize(pair + 1, None);
             }
             let rest = *rests[pair].get_or_insert_with(|| {
                 let label = group
-                    .shared
+                    .interned
                     .labels
                     .get(compact.label)
                     .as_ref()
                     .map(ToString::to_string)
                     .unwrap_or_default();
-                text(format!("+{label}-{}", group.shared.tags.get(compact.tag)))
+                text(format!("+{label}-{}", group.interned.tags.get(compact.tag)))
             });
             let version = versions[axis.map_or(0, |axis| group.space.index(compact.cell, axis))];
             let at = u32::try_from(at).expect("fewer than 2^32 jobs fit in memory");

@@ -3,18 +3,21 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
-use super::collapse::collapsed;
+use super::collapse::{collapsed, cover};
 use super::estimate::{EstimateQuery, estimate};
 use super::extra_wheels::{ExtraWheels, JobNameValues};
+use super::interned_values::{
+    CompactJob, DeviceCode, DeviceCodeKey, EstimateKey, ExtraWheelsKey, InternedValues, LabelKey,
+    RunnerChoice, RunnerChoiceKey, TagKey,
+};
 use super::machine_kind::{MachineKind, machines_of};
 use super::naming::{CellValues, LabelFactory, name_end, platform_tag};
 use super::override_rows::OverrideRows;
-use super::refused_values::RefusedValues;
-use super::shared_values::{CompactJob, DeviceCode, DeviceCodeKey, RunnerChoice, SharedValues};
+use super::unsupported_families::UnsupportedFamilies;
 use super::{BuildEstimate, PlanInputs};
 use crate::config::{
-    AxisRole, GpuPolicy, Leaves, MatrixConfig, RecipeBackend, RecipeProfile, RowOverrides,
-    RunnerSelector,
+    AxisRole, GpuPolicy, Leaves, MatrixConfig, PythonFrom, RecipeBackend, RecipeProfile,
+    RowOverrides, RunnerSelector,
 };
 use crate::matrix::{AxisSpace, CellRank, ExclusionRow};
 use rock_compat::Compat;
@@ -40,22 +43,44 @@ pub(super) struct CompactJobBuilder<'a> {
     options: &'a PlanInputs,
     pub(super) overrides: OverrideRows<'a>,
     extra_wheels: ExtraWheels<'a>,
-    pub(super) refused: RefusedValues<'a>,
+    pub(super) unsupported: UnsupportedFamilies<'a>,
     /// The positions of the axes in [`ROLES`].
     pub(super) axis_of_role: BTreeMap<AxisRole, usize>,
     runner_axis: Option<usize>,
     gpu_axis: Option<usize>,
-    /// For each backend, the axes whose values share one wheel.
+    /// The collapsed axes of each backend.
     pub(super) collapsed: Vec<(&'a RecipeBackend, Vec<usize>)>,
 }
 
 /// The jobs of a group while they are created.
 struct JobList {
     jobs: Vec<CompactJob>,
-    /// The values that they share.
-    shared: SharedValues,
+    interned: InternedValues,
     /// The index of the job of each collapsed cell, whose values on the collapsed axes are cleared.
     collapsed: HashMap<CellRank, usize>,
+}
+
+/// The cell that a job is created from, and what the keys of its interned values consist of.
+struct JobCell<'c> {
+    cell: CellRank,
+    values: &'c CellValues<'c>,
+    indexes: ValueIndexes,
+    /// The override rows that match the cell.
+    rows: &'c [usize],
+    /// The number of the merged overrides of these rows.
+    overrides: u32,
+}
+
+/// The value indexes of a cell; 0 if the matrix file has no such axis.
+struct ValueIndexes {
+    package: usize,
+    python: usize,
+    torch: usize,
+    rocm: usize,
+    backend: usize,
+    gfx: usize,
+    runner: usize,
+    gpu: usize,
 }
 
 impl<'a> CompactJobBuilder<'a> {
@@ -80,7 +105,7 @@ impl<'a> CompactJobBuilder<'a> {
             options,
             overrides: OverrideRows::new(config, space),
             extra_wheels: ExtraWheels::new(config, profile, space),
-            refused: RefusedValues::new(space, compat, config.platform),
+            unsupported: UnsupportedFamilies::new(space, compat, config.platform),
             axis_of_role,
             collapsed: profile
                 .backends
@@ -92,18 +117,18 @@ impl<'a> CompactJobBuilder<'a> {
         }
     }
 
-    /// Returns the legs whose values are selected. Absent values, and values that share one wheel,
-    /// are not compared.
+    /// Returns the legs whose values are selected. Absent values, and values of collapsed axes, are
+    /// not compared.
     pub(super) fn selected<'l>(&self, legs: &'l [CellRank]) -> Cow<'l, [CellRank]> {
         let selection = &self.options.selection;
         if selection.is_empty() {
             return Cow::Borrowed(legs);
         }
         let is_selected = |cell: &CellRank| {
-            let shared = self.collapsed_axes(&self.values(*cell));
+            let collapsed = self.collapsed_axes(&self.values(*cell));
             let columns = self.space.axes().iter().enumerate();
             columns
-                .filter(|(axis, _)| !shared.contains(axis))
+                .filter(|(axis, _)| !collapsed.contains(axis))
                 .all(|(axis, column)| {
                     let value = self.space.value(*cell, axis);
                     value.is_none_or(|value| selection.allows(&column.name, value))
@@ -112,26 +137,26 @@ impl<'a> CompactJobBuilder<'a> {
         legs.iter().copied().filter(is_selected).collect()
     }
 
-    /// Returns the compact jobs, the values that they share, and the cells without a job because
-    /// none of their families can be built.
-    pub(super) fn all(
+    /// Returns the compact jobs, their interned values, and the cells without a job because none of
+    /// their families can be built.
+    pub(super) fn build(
         &self,
-        shared: SharedValues,
+        interned: InternedValues,
         legs: &[CellRank],
         sink: &mut Sink,
-    ) -> (Vec<CompactJob>, SharedValues, Vec<ExclusionRow>) {
+    ) -> (Vec<CompactJob>, InternedValues, Vec<ExclusionRow>) {
         let mut list = JobList {
             jobs: Vec::with_capacity(legs.len()),
-            shared,
+            interned,
             collapsed: HashMap::new(),
         };
         let first = self.first_cells(legs);
-        let mut refused = Vec::new();
+        let mut unsupported = Vec::new();
         for &cell in legs {
             let values = self.values(cell);
             let axes = self.collapsed_axes(&values);
             let has_job = if axes.is_empty() {
-                match self.job_of_cell(&mut list.shared, cell, &values, sink) {
+                match self.job_of_cell(&mut list.interned, cell, &values, sink) {
                     Some(job) => {
                         list.jobs.push(job);
                         true
@@ -142,12 +167,14 @@ impl<'a> CompactJobBuilder<'a> {
                 self.add_collapsed(&mut list, &first, (cell, axes), sink)
             };
             if !has_job {
-                refused.push((cell, self.refused.of(self.space, cell)));
+                unsupported.push((cell, self.unsupported.of(self.space, cell)));
             }
         }
         let gfx_axis = self.axis_of_role.get(&AxisRole::Gfx).copied();
-        let excluded = self.refused.excluded(self.space, &refused, gfx_axis);
-        (list.jobs, list.shared, excluded)
+        let excluded = self
+            .unsupported
+            .excluded(self.space, &unsupported, gfx_axis);
+        (list.jobs, list.interned, excluded)
     }
 
     /// Returns the values of a cell.
@@ -175,7 +202,7 @@ impl<'a> CompactJobBuilder<'a> {
             None => {
                 let own = first.get(&key).copied().unwrap_or(cell);
                 let values = self.values(own);
-                let Some(job) = self.job_of_cell(&mut list.shared, own, &values, sink) else {
+                let Some(job) = self.job_of_cell(&mut list.interned, own, &values, sink) else {
                     return false;
                 };
                 list.jobs.push(job);
@@ -184,215 +211,245 @@ impl<'a> CompactJobBuilder<'a> {
                 index
             }
         };
-        self.cover(&mut list.shared, &mut list.jobs[index], axes, cell);
+        cover(&mut list.interned, &mut list.jobs[index], axes, cell);
         true
     }
 
     /// Returns the job of a cell, or `None` if none of its families can be built.
     fn job_of_cell(
         &self,
-        shared: &mut SharedValues,
+        interned: &mut InternedValues,
         cell: CellRank,
         values: &CellValues<'_>,
         sink: &mut Sink,
     ) -> Option<CompactJob> {
-        let job = self.compact_job(shared, cell, values, sink);
-        (!shared.devices.get(job.device).is_refused).then_some(job)
-    }
-
-    fn index(&self, cell: CellRank, role: AxisRole) -> usize {
-        self.axis_of_role
-            .get(&role)
-            .map_or(0, |&axis| self.space.index(cell, axis))
+        let job = self.compact_job(interned, cell, values, sink);
+        let device_code = interned.device_codes.get(job.device_code);
+        (!device_code.is_unsupported).then_some(job)
     }
 
     fn compact_job(
         &self,
-        shared: &mut SharedValues,
+        interned: &mut InternedValues,
         cell: CellRank,
         values: &CellValues<'_>,
         sink: &mut Sink,
     ) -> CompactJob {
-        let package = self.index(cell, AxisRole::Package);
-        let (torch, rocm) = (
-            self.index(cell, AxisRole::Torch),
-            self.index(cell, AxisRole::Rocm),
-        );
-        let (backend, python) = (
-            self.index(cell, AxisRole::Backend),
-            self.index(cell, AxisRole::Python),
-        );
-        let gfx = self.index(cell, AxisRole::Gfx);
-        let axis_index = |axis: Option<usize>| axis.map_or(0, |axis| self.space.index(cell, axis));
-        let (runner, gpu) = (axis_index(self.runner_axis), axis_index(self.gpu_axis));
-        let matching = self.overrides.matching(self.space, cell);
-        let overrides = self.overrides_of(shared, &matching);
-        let key = overrides as usize;
-        let (kind, commit) = shared
-            .packages
-            .get(package)
-            .map_or((0, 0), |package| (package.kind, package.commit));
-        // Values that share a wheel are not part of its label.
-        let shared_axes = self.collapsed_axes(values);
-        let is_shared = |role: AxisRole| {
-            self.axis_of_role
-                .get(&role)
-                .is_some_and(|axis| shared_axes.contains(axis))
+        let rows = self.overrides.matching(self.space, cell);
+        let of = JobCell {
+            cell,
+            values,
+            indexes: self.value_indexes(cell),
+            overrides: self.intern_overrides(interned, &rows),
+            rows: &rows,
         };
-        let (torch_is_shared, rocm_is_shared) =
-            (is_shared(AxisRole::Torch), is_shared(AxisRole::Rocm));
-        let named = |is_shared: bool, index: usize| if is_shared { 0 } else { index };
-        let of_label = (
-            named(torch_is_shared, torch),
-            named(rocm_is_shared, rocm),
-            commit,
-            backend,
-        );
-        let label = shared.labels.number(of_label, || {
-            let values = if torch_is_shared {
-                CellValues {
-                    torch: None,
-                    ..*values
-                }
+        let label = self.intern_label(interned, &of, sink);
+        let device_code = self.intern_device_code(interned, &of, sink);
+        let runner_choice = self.intern_runner_choice(interned, &of);
+        let mut job = CompactJob {
+            cell,
+            label,
+            tag: self.intern_tag(interned, &of, device_code, runner_choice),
+            device_code,
+            runner_choice,
+            estimate: self.intern_estimate(interned, &of, device_code, runner_choice),
+            overrides: of.overrides,
+            wheels: InternedValues::NO_WHEELS,
+            covers: 0,
+        };
+        if !self.extra_wheels.is_none() {
+            job.wheels = self.intern_extra_wheels(interned, &of, &job, sink);
+        }
+        job
+    }
+
+    fn value_indexes(&self, cell: CellRank) -> ValueIndexes {
+        let index = |axis: Option<usize>| axis.map_or(0, |axis| self.space.index(cell, axis));
+        let of_role = |role: AxisRole| index(self.axis_of_role.get(&role).copied());
+        ValueIndexes {
+            package: of_role(AxisRole::Package),
+            python: of_role(AxisRole::Python),
+            torch: of_role(AxisRole::Torch),
+            rocm: of_role(AxisRole::Rocm),
+            backend: of_role(AxisRole::Backend),
+            gfx: of_role(AxisRole::Gfx),
+            runner: index(self.runner_axis),
+            gpu: index(self.gpu_axis),
+        }
+    }
+
+    fn intern_label(
+        &self,
+        interned: &mut InternedValues,
+        of: &JobCell<'_>,
+        sink: &mut Sink,
+    ) -> u32 {
+        let axes = self.collapsed_axes(of.values);
+        let is_collapsed = |role: AxisRole| {
+            let axis = self.axis_of_role.get(&role);
+            axis.is_some_and(|axis| axes.contains(axis))
+        };
+        let is_torch_collapsed = is_collapsed(AxisRole::Torch);
+        let is_rocm_collapsed = is_collapsed(AxisRole::Rocm);
+        let package = interned.packages.get(of.indexes.package);
+        let key = LabelKey {
+            torch: if is_torch_collapsed {
+                0
             } else {
-                *values
+                of.indexes.torch
+            },
+            rocm: if is_rocm_collapsed {
+                0
+            } else {
+                of.indexes.rocm
+            },
+            commit: package.map_or(0, |package| package.commit),
+            backend: of.indexes.backend,
+        };
+        interned.labels.intern(key, || {
+            let values = CellValues {
+                torch: of.values.torch.filter(|_| !is_torch_collapsed),
+                ..*of.values
             };
-            if rocm_is_shared {
+            if is_rocm_collapsed {
                 LabelFactory::label_without_rocm(&values)
             } else {
                 self.labels.label(&values, self.config, sink)
             }
-        });
-        let refused = self.refused.of(self.space, cell);
-        let of_device = DeviceCodeKey {
-            package_kind: kind,
-            rocm,
-            backend,
-            gfx,
-            has_torch: values.torch.is_some(),
-            overrides: key,
-            refused,
-        };
-        let device = shared.devices.number(of_device, || {
-            self.device(
-                cell,
-                values,
-                refused,
-                (shared.overrides.get(overrides), &matching),
-                sink,
-            )
-        });
-        // The targets are part of the name of an install tree, but not of a wheel name.
-        let leaves = self.profile.leaves;
-        let made_for = if matches!(leaves, Leaves::Wheels | Leaves::Sdist) {
-            0
-        } else {
-            device as usize
-        };
-        let targets = &shared.devices.get(device).gfx;
-        // The image depends on the Python version only if Python comes from the image.
-        let of_image = if self.config.python_from == crate::config::PythonFrom::Image {
-            python
-        } else {
-            0
-        };
-        let site = shared
-            .sites
-            .number((torch, rocm, of_image, runner, gpu, key), || {
-                self.site(cell, values, shared.overrides.get(overrides))
-            });
-        let RunnerChoice {
-            platform,
-            arch_number,
-            ..
-        } = shared.sites.get(site);
-        let tag = shared
-            .tags
-            .number((python, backend, made_for, *arch_number), || {
-                name_end(values, leaves, targets, platform)
-            });
-        let estimate = shared
-            .estimates
-            .number((device as usize, site as usize, backend), || {
-                self.estimate(values, shared.devices.get(device), shared.sites.get(site))
-            });
-        let wheels = self.extra_wheels_of(
-            shared,
-            cell,
-            values,
-            (label, tag, overrides),
-            (device, site),
-            sink,
-        );
-        CompactJob {
-            cell,
-            label,
-            tag,
-            device,
-            site,
-            estimate,
-            overrides,
-            wheels,
-            covers: 0,
-        }
-    }
-
-    /// Returns the interned number of the extra wheels' names.
-    fn extra_wheels_of(
-        &self,
-        shared: &mut SharedValues,
-        cell: CellRank,
-        values: &CellValues<'_>,
-        (label, tag, overrides): (u32, u32, u32),
-        (device, site): (u32, u32),
-        sink: &mut Sink,
-    ) -> u32 {
-        if self.extra_wheels.is_none() {
-            return SharedValues::NO_WHEELS;
-        }
-        let package = self.index(cell, AxisRole::Package);
-        let key = (
-            label,
-            tag,
-            overrides,
-            self.extra_wheels.name_values(cell, package, device),
-        );
-        let SharedValues {
-            wheels,
-            labels,
-            overrides: all,
-            devices,
-            packages,
-            sites,
-            ..
-        } = shared;
-        let own = JobNameValues {
-            version: packages
-                .get(package)
-                .and_then(|package| package.version.as_ref()),
-            label: labels.get(label).as_ref(),
-            device: devices.get(device),
-            platform: &sites.get(site).platform,
-        };
-        wheels.number(key, || {
-            self.extra_wheels
-                .of(cell, values, &own, all.get(overrides), sink)
         })
     }
 
-    /// Returns the interned number of the merged overrides of these rows.
-    fn overrides_of(&self, shared: &mut SharedValues, matching: &[usize]) -> u32 {
-        if matching.is_empty() {
-            // Skip the interner: comparing two empty keys in it took two fifths of the time of
-            // planning a million jobs.
-            return SharedValues::NO_OVERRIDES;
-        }
-        shared
-            .overrides
-            .number(matching.to_vec(), || self.overrides.merged(matching))
+    fn intern_device_code(
+        &self,
+        interned: &mut InternedValues,
+        of: &JobCell<'_>,
+        sink: &mut Sink,
+    ) -> u32 {
+        let package = interned.packages.get(of.indexes.package);
+        let key = DeviceCodeKey {
+            package_kind: package.map_or(0, |package| package.kind),
+            rocm: of.indexes.rocm,
+            backend: of.indexes.backend,
+            gfx: of.indexes.gfx,
+            has_torch: of.values.torch.is_some(),
+            overrides: of.overrides,
+            unsupported: self.unsupported.of(self.space, of.cell),
+        };
+        interned.device_codes.intern(key, || {
+            let overrides = interned.overrides.get(of.overrides);
+            self.device_code(
+                of.cell,
+                of.values,
+                key.unsupported,
+                (overrides, of.rows),
+                sink,
+            )
+        })
     }
 
-    fn site(
+    fn intern_runner_choice(&self, interned: &mut InternedValues, of: &JobCell<'_>) -> u32 {
+        let is_python_of_image = self.config.python_from == PythonFrom::Image;
+        let key = RunnerChoiceKey {
+            torch: of.indexes.torch,
+            rocm: of.indexes.rocm,
+            python: is_python_of_image.then_some(of.indexes.python),
+            runner: of.indexes.runner,
+            gpu: of.indexes.gpu,
+            overrides: of.overrides,
+        };
+        interned.runner_choices.intern(key, || {
+            self.runner_choice(of.cell, of.values, interned.overrides.get(of.overrides))
+        })
+    }
+
+    fn intern_tag(
+        &self,
+        interned: &mut InternedValues,
+        of: &JobCell<'_>,
+        device_code: u32,
+        runner_choice: u32,
+    ) -> u32 {
+        let leaves = self.profile.leaves;
+        let has_targets = match leaves {
+            Leaves::Wheels | Leaves::Sdist => false,
+            Leaves::Archive | Leaves::Tree => true,
+        };
+        let choice = interned.runner_choices.get(runner_choice);
+        let key = TagKey {
+            python: of.indexes.python,
+            backend: of.indexes.backend,
+            device_code: has_targets.then_some(device_code),
+            arch: choice.arch_number,
+        };
+        interned.tags.intern(key, || {
+            let targets = &interned.device_codes.get(device_code).gfx;
+            name_end(of.values, leaves, targets, &choice.platform)
+        })
+    }
+
+    fn intern_estimate(
+        &self,
+        interned: &mut InternedValues,
+        of: &JobCell<'_>,
+        device_code: u32,
+        runner_choice: u32,
+    ) -> u32 {
+        let key = EstimateKey {
+            device_code,
+            runner_choice,
+            backend: of.indexes.backend,
+        };
+        interned.estimates.intern(key, || {
+            self.estimate(
+                of.values,
+                interned.device_codes.get(device_code),
+                interned.runner_choices.get(runner_choice),
+            )
+        })
+    }
+
+    fn intern_extra_wheels(
+        &self,
+        interned: &mut InternedValues,
+        of: &JobCell<'_>,
+        job: &CompactJob,
+        sink: &mut Sink,
+    ) -> u32 {
+        let package = of.indexes.package;
+        let key = ExtraWheelsKey {
+            label: job.label,
+            tag: job.tag,
+            overrides: job.overrides,
+            name_values: self
+                .extra_wheels
+                .name_values(of.cell, package, job.device_code),
+        };
+        interned.wheels.intern(key, || {
+            let package = interned.packages.get(package);
+            let own = JobNameValues {
+                version: package.and_then(|package| package.version.as_ref()),
+                label: interned.labels.get(job.label).as_ref(),
+                device: interned.device_codes.get(job.device_code),
+                platform: &interned.runner_choices.get(job.runner_choice).platform,
+            };
+            let overrides = interned.overrides.get(job.overrides);
+            self.extra_wheels
+                .of(of.cell, of.values, &own, overrides, sink)
+        })
+    }
+
+    fn intern_overrides(&self, interned: &mut InternedValues, rows: &[usize]) -> u32 {
+        if rows.is_empty() {
+            // Skip the interner: comparing two empty keys in it took two fifths of the time of
+            // planning a million jobs.
+            return InternedValues::NO_OVERRIDES;
+        }
+        interned
+            .overrides
+            .intern(rows.to_vec(), || self.overrides.merged(rows))
+    }
+
+    fn runner_choice(
         &self,
         cell: CellRank,
         values: &CellValues<'_>,
@@ -452,17 +509,17 @@ impl<'a> CompactJobBuilder<'a> {
     fn estimate(
         &self,
         values: &CellValues<'_>,
-        device: &DeviceCode,
-        site: &RunnerChoice,
+        device_code: &DeviceCode,
+        runner_choice: &RunnerChoice,
     ) -> Option<BuildEstimate> {
         estimate(
             &self.compat.tables().build_costs,
             &EstimateQuery {
                 package: &self.profile.package,
                 backend: &values.backend.name,
-                targets: u32::try_from(device.gfx.len()).unwrap_or(u32::MAX),
-                threads: site.threads?,
-                limit_min: site.limit_min,
+                targets: u32::try_from(device_code.gfx.len()).unwrap_or(u32::MAX),
+                threads: runner_choice.threads?,
+                limit_min: runner_choice.limit_min,
                 levers: &self.unused_levers(&values.backend.levers),
             },
         )

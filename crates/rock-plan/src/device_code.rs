@@ -3,7 +3,7 @@
 use super::compact_jobs::CompactJobBuilder;
 use super::gfx_choice::choose_gfx;
 use super::naming::CellValues;
-use super::shared_values::DeviceCode;
+use super::interned_values::DeviceCode;
 use crate::codes::plan as codes;
 use crate::config::{AxisRole, AxisValue, GfxSelection, ParsedValue, RowOverrides, TorchFrom};
 use crate::matrix::CellRank;
@@ -14,11 +14,11 @@ use rock_names::GfxTarget;
 impl CompactJobBuilder<'_> {
     /// Returns the device code of a cell after applying the matching override rows. Reports an
     /// error if none of the requested targets is left.
-    pub(super) fn device(
+    pub(super) fn device_code(
         &self,
         cell: CellRank,
         values: &CellValues<'_>,
-        refused: u64,
+        unsupported: u64,
         (overrides, matching): (&RowOverrides, &[usize]),
         sink: &mut Sink,
     ) -> DeviceCode {
@@ -26,7 +26,7 @@ impl CompactJobBuilder<'_> {
             families: Vec::new(),
             gfx: Vec::new(),
             dropped: Vec::new(),
-            is_refused: false,
+            is_unsupported: false,
         };
         if !values.backend.device_code {
             return none;
@@ -51,10 +51,10 @@ impl CompactJobBuilder<'_> {
             };
         let (left, taken): (Vec<String>, Vec<String>) = families
             .into_iter()
-            .partition(|family| self.refused.why(refused, family).is_none());
+            .partition(|family| self.unsupported.reason(unsupported, family).is_none());
         if left.is_empty() && !taken.is_empty() {
             return DeviceCode {
-                is_refused: true,
+                is_unsupported: true,
                 ..none
             };
         }
@@ -68,7 +68,7 @@ impl CompactJobBuilder<'_> {
                 .flat_map(|family| self.members(family))
                 .collect();
             for family in &taken {
-                let Some(because) = self.refused.why(refused, family) else {
+                let Some(because) = self.unsupported.reason(unsupported, family) else {
                     continue;
                 };
                 let gone = self
@@ -109,7 +109,7 @@ impl CompactJobBuilder<'_> {
             families,
             gfx: choice.kept,
             dropped,
-            is_refused: false,
+            is_unsupported: false,
         }
     }
 

@@ -4,7 +4,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::job_view::own_vars;
 use super::naming::{CellValues, wheel_tag};
-use super::shared_values::DeviceCode;
+use super::interned_values::DeviceCode;
 use crate::codes::build as codes;
 use crate::config::recipe::WheelDocument;
 use crate::config::{AxisRole, MatrixConfig, RecipeProfile, RowOverrides};

@@ -1,4 +1,4 @@
-//! Interns values that many jobs share.
+//! Interns values that many jobs have in common.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -23,11 +23,11 @@ impl<K, V> Default for Interner<K, V> {
 
 impl<K: Hash + Eq, V> Interner<K, V> {
     /// Returns the number of the value under this key, and creates the value on first use.
-    pub(super) fn number(&mut self, key: K, make: impl FnOnce() -> V) -> u32 {
+    pub(super) fn intern(&mut self, key: K, make: impl FnOnce() -> V) -> u32 {
         *self.numbers.entry(key).or_insert_with(|| {
             self.values.push(make());
             u32::try_from(self.values.len() - 1)
-                .expect("fewer than 2^32 shared values fit in memory")
+                .expect("fewer than 2^32 interned values fit in memory")
         })
     }
 

@@ -3,10 +3,11 @@
 use indexmap::IndexMap;
 
 use super::assemble::PlanGroup;
+use super::collapse::CoveredCells;
+use super::interned_values::{CompactJob, DeviceCode, PackageValue, RunnerChoice};
 use super::job::indexes_for;
 use super::machine_kind::{MachineKind, chosen};
 use super::naming::{CellValues, targets_part};
-use super::shared_values::{CompactJob, DeviceCode, PackageValue, RunnerChoice};
 use super::{BuildEstimate, DroppedGfx, Job, JobSettings, job_id};
 use crate::config::{
     AxisRole, Leaves, PythonFrom, RecipeBackend, RecipeProfile, RowOverrides, TestFamilies,
@@ -31,14 +32,17 @@ impl<'a> JobView<'a> {
 
     /// Returns the ID.
     pub fn id(self) -> String {
-        let shared = &self.group.shared;
-        let covered = self.covered();
-        let parts = shared
+        let interned = &self.group.interned;
+        let collapsed = self
+            .covered()
+            .map(|covered| covered.axes.as_slice())
+            .unwrap_or_default();
+        let parts = interned
             .id_order
             .iter()
-            .filter(|axis| covered.iter().all(|(collapsed, _)| *collapsed != **axis))
+            .filter(|axis| !collapsed.contains(axis))
             .map(|&axis| {
-                shared.id_parts[axis][self.group.space.index(self.compact.cell, axis)].as_str()
+                interned.id_parts[axis][self.group.space.index(self.compact.cell, axis)].as_str()
             });
         let windows =
             (self.group.config.platform == crate::config::Platform::Windows).then_some("win");
@@ -92,48 +96,66 @@ impl<'a> JobView<'a> {
 
     /// Returns the gfx targets to compile for.
     pub fn gfx(self) -> &'a [rock_names::GfxTarget] {
-        &self.device().gfx
+        &self.device_code().gfx
     }
 
     /// Returns the families and targets as requested, without those that nothing is compiled for.
     pub fn families(self) -> &'a [String] {
-        &self.device().families
+        &self.device_code().families
     }
 
     /// Returns the requested targets that are not compiled, with the reason.
     pub fn dropped_gfx(self) -> &'a [(GfxTarget, SupportReason)] {
-        &self.device().dropped
+        &self.device_code().dropped
     }
 
     /// Returns the estimate, if there are measurements.
     pub fn estimate(self) -> Option<&'a BuildEstimate> {
         self.group
-            .shared
+            .interned
             .estimates
             .get(self.compact.estimate)
             .as_ref()
     }
 
-    /// Returns the values of collapsed axes that this job covers, including its own.
+    /// Returns the values of collapsed axes that this job covers, including its own. It need not
+    /// cover every combination of them, which [`Self::covered_products`] returns.
     pub fn covers(self) -> IndexMap<String, Vec<String>> {
-        let texts = |(axis, indexes): &(usize, Vec<usize>)| {
-            let column = &self.group.space.axes()[*axis];
-            let mut indexes = indexes.clone();
-            indexes.sort_unstable();
-            let texts = indexes
-                .iter()
-                .filter_map(|&index| Some(column.values[index].as_ref()?.text.clone()))
-                .collect();
-            (column.name.clone(), texts)
+        let space = &self.group.space;
+        let of_covered = |covered: &CoveredCells| {
+            let texts = |&axis: &usize| {
+                let name = space.axes()[axis].name.clone();
+                (name, value_texts(space, axis, &covered.values(space, axis)))
+            };
+            covered.axes.iter().map(texts).collect()
         };
-        self.covered().iter().map(texts).collect()
+        self.covered().map(of_covered).unwrap_or_default()
+    }
+
+    /// Returns the cells that this job covers, including its own, as products of values of the
+    /// collapsed axes. Returns none if the job is not collapsed.
+    pub fn covered_products(self) -> Vec<IndexMap<String, Vec<String>>> {
+        let Some(covered) = self.covered() else {
+            return Vec::new();
+        };
+        let space = &self.group.space;
+        let texts = |product: Vec<Vec<usize>>| {
+            let values = covered.axes.iter().zip(product);
+            values
+                .map(|(&axis, indexes)| {
+                    let name = space.axes()[axis].name.clone();
+                    (name, value_texts(space, axis, &indexes))
+                })
+                .collect()
+        };
+        covered.products(space).into_iter().map(texts).collect()
     }
 
     /// Returns the warnings about the job for people.
     pub fn warnings(self) -> impl Iterator<Item = &'a str> {
         self.package_warning()
             .into_iter()
-            .chain(self.site().note.as_deref())
+            .chain(self.runner_choice().note.as_deref())
     }
 
     /// Returns the warning about the package with this backend, if any.
@@ -144,38 +166,44 @@ impl<'a> JobView<'a> {
             .map(String::as_str)
     }
 
-    /// Returns the collapsed axes with the indexes of the values that the job covers.
-    pub(super) fn covered(self) -> &'a [(usize, Vec<usize>)] {
-        (self.compact.covers as usize)
-            .checked_sub(1)
-            .map_or(&[], |at| &self.group.shared.covers[at])
+    /// Returns the cells that the job covers, or `None` if it is not collapsed.
+    pub(super) fn covered(self) -> Option<&'a CoveredCells> {
+        let at = (self.compact.covers as usize).checked_sub(1)?;
+        Some(&self.group.interned.covered[at])
+    }
+
+    /// Returns the cells whose wheel the job builds.
+    pub(super) fn cells(self) -> &'a [CellRank] {
+        let own = std::slice::from_ref(&self.compact.cell);
+        self.covered()
+            .map_or(own, |covered| covered.cells.as_slice())
     }
 
     pub(super) fn package(self) -> &'a PackageValue {
         let axis = self.group.space.position(AxisRole::Package);
-        &self.group.shared.packages
+        &self.group.interned.packages
             [axis.map_or(0, |axis| self.group.space.index(self.compact.cell, axis))]
     }
 
     pub(super) fn local_label(self) -> Option<&'a rock_names::LocalLabel> {
-        self.group.shared.labels.get(self.compact.label).as_ref()
+        self.group.interned.labels.get(self.compact.label).as_ref()
     }
 
     pub(super) fn tag(self) -> &'a str {
-        self.group.shared.tags.get(self.compact.tag)
+        self.group.interned.tags.get(self.compact.tag)
     }
 
-    pub(super) fn device(self) -> &'a DeviceCode {
-        self.group.shared.devices.get(self.compact.device)
+    pub(super) fn device_code(self) -> &'a DeviceCode {
+        self.group.interned.device_codes.get(self.compact.device_code)
     }
 
-    pub(super) fn site(self) -> &'a RunnerChoice {
-        self.group.shared.sites.get(self.compact.site)
+    pub(super) fn runner_choice(self) -> &'a RunnerChoice {
+        self.group.interned.runner_choices.get(self.compact.runner_choice)
     }
 
     /// Returns the machine that the job runs on.
     pub fn machine(self) -> &'a MachineKind {
-        chosen(&self.site().machines, || self.id())
+        chosen(&self.runner_choice().machines, || self.id())
     }
 
     /// Returns the machines that test the job's wheel separately from the build, each with its
@@ -184,10 +212,10 @@ impl<'a> JobView<'a> {
         if self.group.profile.leaves != Leaves::Wheels {
             return Vec::new();
         }
-        let machines = &self.site().tested_at;
+        let machines = &self.runner_choice().tested_at;
         let at_runner = (!machines.is_empty()).then(|| (None, chosen(machines, || self.id())));
         let on_families = self.test_families().iter().filter_map(|family| {
-            let machines = self.group.shared.tested_on.get(family)?;
+            let machines = self.group.interned.tested_on.get(family)?;
             Some((
                 Some(family.as_str()),
                 chosen(machines, || format!("{}-{family}", self.id())),
@@ -198,7 +226,7 @@ impl<'a> JobView<'a> {
 
     /// Returns the families to test for which no runner is known.
     pub fn families_without_runner(self) -> impl Iterator<Item = &'a str> {
-        let tested_on = &self.group.shared.tested_on;
+        let tested_on = &self.group.interned.tested_on;
         self.test_families()
             .iter()
             .map(String::as_str)
@@ -227,7 +255,7 @@ impl<'a> JobView<'a> {
     }
 
     pub(super) fn overrides(self) -> &'a RowOverrides {
-        self.group.shared.overrides.get(self.compact.overrides)
+        self.group.interned.overrides.get(self.compact.overrides)
     }
 
     pub(super) fn values(self) -> CellValues<'a> {
@@ -247,7 +275,7 @@ impl<'a> JobView<'a> {
 
     /// Returns the names of the wheels of other distributions that the job also produces.
     pub fn extra_wheels(self) -> &'a [String] {
-        self.group.shared.wheels.get(self.compact.wheels)
+        self.group.interned.wheels.get(self.compact.wheels)
     }
 
     /// Returns the names of the expected wheels: the job's own, then the others.
@@ -299,14 +327,14 @@ impl<'a> JobView<'a> {
             torch: values.torch.cloned(),
             rocm: values.rocm.cloned(),
             backend: values.backend.name.clone(),
-            gfx: self.device().gfx.clone(),
-            families: self.device().families.clone(),
+            gfx: self.device_code().gfx.clone(),
+            families: self.device_code().families.clone(),
             dropped_gfx: self.dropped_gfx().iter().map(DroppedGfx::from).collect(),
-            image: self.site().image.clone(),
-            image_glibc: self.site().image_glibc.clone(),
+            image: self.runner_choice().image.clone(),
+            image_glibc: self.runner_choice().image_glibc.clone(),
             runner: self.machine().labels.clone(),
             runner_group: self.machine().group.clone(),
-            gpu: self.site().gpu,
+            gpu: self.runner_choice().gpu,
             recipe: config.recipe.clone(),
             gates: values.backend.gates.clone(),
             estimate: self.estimate().cloned(),
@@ -333,6 +361,15 @@ impl<'a> JobView<'a> {
             },
         }
     }
+}
+
+/// Returns the texts of the values of an axis with these indexes.
+fn value_texts(space: &AxisSpace, axis: usize, indexes: &[usize]) -> Vec<String> {
+    let values = &space.axes()[axis].values;
+    indexes
+        .iter()
+        .filter_map(|&index| Some(values[index].as_ref()?.text.clone()))
+        .collect()
 }
 
 /// Returns the variables of a cell that differ from those of the matrix file: values of field axes

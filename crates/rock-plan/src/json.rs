@@ -20,7 +20,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use self::pieces::SerializedPieces;
-use super::shared_values::CompactJob;
+use super::interned_values::CompactJob;
 use super::{BuildEstimate, DroppedGfx, JobView, Plan};
 use rock_bytes::start_threads;
 use rock_compat::RuntimeRequirements;
@@ -186,7 +186,8 @@ pub struct JobDocument {
     pub gpu: String,
     /// The estimated cost of the build.
     pub estimate: Option<EstimateDocument>,
-    /// Values of collapsed axes that the job covers.
+    /// Values of collapsed axes that the job covers; the document's `covered` has their
+    /// combinations.
     #[serde(default)]
     pub covers: IndexMap<String, Vec<String>>,
     /// Variables that differ from those of the matrix file.
@@ -234,7 +235,8 @@ pub struct ExcludedDocument {
     source: String,
 }
 
-/// Cells that share the wheel of a job.
+/// Cells whose wheel one job builds: all combinations of these values. A job has several rows if
+/// it does not cover all combinations of the values in its `covers`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a covered row")]
 pub struct CoveredDocument {
@@ -391,12 +393,13 @@ fn excluded(plan: &Plan) -> Vec<ExcludedDocument> {
 }
 
 fn covered(plan: &Plan) -> impl Iterator<Item = CoveredDocument> {
-    plan.jobs()
-        .filter(|job| !job.covered().is_empty())
-        .map(|job| CoveredDocument {
+    plan.jobs().flat_map(|job| {
+        let products = job.covered_products().into_iter();
+        products.map(move |axes| CoveredDocument {
             id: job.id(),
-            axes: job.covers(),
+            axes,
         })
+    })
 }
 
 impl From<&DroppedGfx> for DroppedDocument {

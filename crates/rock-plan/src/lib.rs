@@ -27,6 +27,7 @@ mod failed_jobs;
 mod gfx_choice;
 mod github;
 mod image;
+mod interned_values;
 mod interner;
 mod job;
 mod job_id;
@@ -40,13 +41,12 @@ mod notes;
 mod override_rows;
 mod plan_checks;
 mod published;
-mod refused_values;
 mod runner;
 mod runner_fit;
 mod runner_hours;
 mod saved_plan;
-mod shared_values;
 pub mod starter;
+mod unsupported_families;
 #[cfg(feature = "workspace")]
 pub mod workspace;
 

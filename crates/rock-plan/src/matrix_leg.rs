@@ -56,16 +56,16 @@ impl<'a> MatrixLeg<'a> {
         Self {
             n: number.to_string(),
             runner: labels(job.machine()),
-            gpu: job.site().gpu.word(),
+            gpu: job.runner_choice().gpu.word(),
             steps: (detail != LegDetail::Start).then(|| LegInputs::of(job, &id)),
             more: (detail == LegDetail::Whole).then(|| LegDescription {
                 wheel: job.wheel(),
-                image: job.site().image.as_deref().unwrap_or_default(),
+                image: job.runner_choice().image.as_deref().unwrap_or_default(),
                 recipe: &job.group.config.recipe,
                 matrix: &job.group.config.locations.source().path,
                 families: job.families().join(";"),
                 gfx: job
-                    .device()
+                    .device_code()
                     .gfx
                     .iter()
                     .map(ToString::to_string)
@@ -121,7 +121,7 @@ fn labels(machine: &MachineKind) -> String {
 
 /// Returns the engine that runs a job's steps on a machine.
 fn engine(job: JobView<'_>, machine: &MachineKind) -> &'static str {
-    if job.site().image.is_some() && machine.docker {
+    if job.runner_choice().image.is_some() && machine.docker {
         "docker"
     } else {
         "local"
@@ -130,9 +130,9 @@ fn engine(job: JobView<'_>, machine: &MachineKind) -> &'static str {
 
 impl<'a> LegInputs<'a> {
     fn of(job: JobView<'a>, id: &str) -> Self {
-        let (site, machine, values) = (job.site(), job.machine(), job.values());
+        let (choice, machine, values) = (job.runner_choice(), job.machine(), job.values());
         let toolchain = [
-            ("image", site.image.clone()),
+            ("image", choice.image.clone()),
             ("python", values.python.map(|python| python.to_string())),
             ("rocm", values.rocm.map(ToString::to_string)),
             ("torch", values.torch.map(ToString::to_string)),

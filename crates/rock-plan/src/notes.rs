@@ -63,7 +63,7 @@ fn label_note(plan: &Plan) -> Option<String> {
             .collect();
         let labels = numbers
             .into_iter()
-            .filter_map(|number| group.shared.labels.get(number).as_ref());
+            .filter_map(|number| group.interned.labels.get(number).as_ref());
         versions.extend(labels.filter_map(rocm_digits));
     }
     let (dotted, compact): (Vec<&str>, Vec<&str>) =

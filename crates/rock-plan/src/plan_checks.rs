@@ -210,9 +210,11 @@ pub(super) fn warn_of_idle_values(plan: &Plan, explain_hint: Option<&str>, sink:
                 break;
             }
         }
-        for (axis, indexes) in group.shared.covers.iter().flatten() {
-            for &index in indexes {
-                used[*axis][index] = true;
+        for covered in &group.interned.covered {
+            for &axis in &covered.axes {
+                for &cell in &covered.cells {
+                    used[axis][space.index(cell, axis)] = true;
+                }
             }
         }
         if !plan.published.is_empty() {

@@ -70,11 +70,11 @@ pub fn check_images(plan: &Plan, sink: &mut Sink) {
         }
         let mut without: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for job in group.jobs(number) {
-            let site = job.site();
+            let choice = job.runner_choice();
             if let (None, Some(why), true) = (
-                &site.image,
-                &site.note,
-                site.machines.iter().any(|machine| machine.docker),
+                &choice.image,
+                &choice.note,
+                choice.machines.iter().any(|machine| machine.docker),
             ) {
                 without.entry(why).or_default().push(job.id());
             }

@@ -89,7 +89,8 @@ pub const ROCM_POLICY: Code = Code::note(
      torch release and Python, because not every image has every Python.\n\nThe version is chosen \
      among those that the matrix combines with this torch. Versions that are excluded for P001 or \
      P003, or by an entry of `exclude` that names only torch, ROCm or, in the second case, Python, are \
-     not chosen; other exclusions are not considered.",
+     not chosen; other exclusions are not considered. An entry of `include` that names every axis \
+     keeps its cell with any version, and does not change the choice.",
 );
 /// A cell that `exclude` matches.
 pub const EXCLUDED_BY_USER: Code = Code::note(
@@ -229,7 +230,7 @@ pub const MISSING_AXIS: Code = Code::error(
 pub const INCLUDE_LEFT_OUT: Code = Code::warning(
     "P032",
     "include-left-out",
-    "An `include` entry changes or adds nothing, because every cell that it names is excluded. An entry that names every axis restores a cell that `exclude` removes, but not one that the compatibility data or a policy excludes.",
+    "An `include` entry changes or adds nothing, because every cell that it names is excluded. An entry that names every axis restores a cell that `exclude` or `rocm-policy` removes, but not one that the compatibility data or `free-threaded` excludes.",
 );
 /// An invalid leg in the variable of `--job-env`.
 pub const BAD_JOB_VARIABLE: Code = Code::error(

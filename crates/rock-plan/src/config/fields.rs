@@ -141,7 +141,7 @@ pub(super) const MATRIX: RecordShape = RecordShape {
             "[]",
             "Cells to change or add: if `axes` match cells of the product, `set` changes these; if \
              a value is not in the product, the entry is an additional cell. An entry that names \
-             every axis overrides `exclude`, but not the compatibility data.",
+             every axis overrides `exclude` and `rocm-policy`, but not the compatibility data.",
         ),
         optional(
             "collapse",
@@ -155,7 +155,8 @@ pub(super) const MATRIX: RecordShape = RecordShape {
             "rocm-policy",
             Shape::Word(RocmPolicy::WORDS),
             "all",
-            "Which of the listed ROCm versions to keep for each torch release.",
+            "Which of the listed ROCm versions to keep for each torch release. Entries of `include` \
+             do not change the choice.",
         ),
         optional(
             "rocm-precision",

@@ -35,7 +35,7 @@ struct RecipePart<'a> {
 }
 
 #[derive(Serialize)]
-struct DevicePart<'a> {
+struct DeviceCodePart<'a> {
     gfx: Vec<String>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     families: &'a [String],
@@ -43,7 +43,7 @@ struct DevicePart<'a> {
 }
 
 #[derive(Serialize)]
-struct SitePart<'a> {
+struct RunnerPart<'a> {
     image: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     image_glibc: Option<String>,
@@ -53,17 +53,17 @@ struct SitePart<'a> {
     gpu: &'a str,
 }
 
-impl<'a> SitePart<'a> {
+impl<'a> RunnerPart<'a> {
     fn of(job: JobView<'a>) -> Self {
-        let (site, machine) = (job.site(), job.machine());
-        let (image, runner_group) = (site.image.as_deref(), machine.group.as_deref());
-        let image_glibc = site.image_glibc.as_ref().map(ToString::to_string);
+        let (choice, machine) = (job.runner_choice(), job.machine());
+        let (image, runner_group) = (choice.image.as_deref(), machine.group.as_deref());
+        let image_glibc = choice.image_glibc.as_ref().map(ToString::to_string);
         Self {
             image,
             image_glibc,
             runner: &machine.labels,
             runner_group,
-            gpu: site.gpu.word(),
+            gpu: choice.gpu.word(),
         }
     }
 }
@@ -88,7 +88,7 @@ struct WarningsPart<'a> {
     warnings: Vec<&'a str>,
 }
 
-/// Serialized pieces of one group's jobs, by the numbers of its shared values.
+/// Serialized pieces of one group's jobs, by the numbers of its interned values.
 pub(super) struct SerializedPieces {
     head: Vec<u8>,
     package_axis: Option<usize>,
@@ -98,10 +98,10 @@ pub(super) struct SerializedPieces {
     /// The label in the wheel name, and the `label` field after it.
     labels: Vec<Option<(String, Vec<u8>)>>,
     recipes: Vec<Option<Vec<u8>>>,
-    devices: Vec<Option<Vec<u8>>>,
-    sites: Vec<Option<Vec<u8>>>,
+    device_codes: Vec<Option<Vec<u8>>>,
+    runner_choices: Vec<Option<Vec<u8>>>,
     /// `,"warnings":[…]` for jobs whose package has no warnings; empty if there are none.
-    site_warnings: Vec<Option<Vec<u8>>>,
+    runner_warnings: Vec<Option<Vec<u8>>>,
     packages_with_warnings: Vec<bool>,
     /// Whether a job may have variables that differ from those of the matrix file.
     has_own_vars: bool,
@@ -130,9 +130,9 @@ impl SerializedPieces {
             packages: Vec::new(),
             labels: Vec::new(),
             recipes: Vec::new(),
-            devices: Vec::new(),
-            sites: Vec::new(),
-            site_warnings: Vec::new(),
+            device_codes: Vec::new(),
+            runner_choices: Vec::new(),
+            runner_warnings: Vec::new(),
             has_own_vars: !group.config.rows.is_empty()
                 || !group.config.include.is_empty()
                 || group
@@ -141,7 +141,7 @@ impl SerializedPieces {
                     .iter()
                     .any(|column| column.role == crate::config::AxisRole::Field),
             packages_with_warnings: group
-                .shared
+                .interned
                 .packages
                 .iter()
                 .map(|package| !package.warnings.is_empty())
@@ -149,7 +149,7 @@ impl SerializedPieces {
             estimates: Vec::new(),
         };
         let escaped = group.config.distribution.escaped();
-        for package in &group.shared.packages {
+        for package in &group.interned.packages {
             let version = package.version.as_ref().map(ToString::to_string);
             let distribution = group.config.distribution.as_str();
             let mut piece = inner(&VersionPart {
@@ -188,9 +188,9 @@ impl SerializedPieces {
                     run_time: &backend.run_time,
                 })
             });
-            keep(&mut pieces.devices, compact.device, || {
-                let gfx: Vec<String> = view.device().gfx.iter().map(ToString::to_string).collect();
-                inner(&DevicePart {
+            keep(&mut pieces.device_codes, compact.device_code, || {
+                let gfx: Vec<String> = view.device_code().gfx.iter().map(ToString::to_string).collect();
+                inner(&DeviceCodePart {
                     families: if gfx == view.families() {
                         &[]
                     } else {
@@ -204,11 +204,11 @@ impl SerializedPieces {
                         .collect(),
                 })
             });
-            keep(&mut pieces.sites, compact.site, || {
-                inner(&SitePart::of(view))
+            keep(&mut pieces.runner_choices, compact.runner_choice, || {
+                inner(&RunnerPart::of(view))
             });
-            keep(&mut pieces.site_warnings, compact.site, || {
-                let warnings: Vec<&str> = view.site().note.as_deref().into_iter().collect();
+            keep(&mut pieces.runner_warnings, compact.runner_choice, || {
+                let warnings: Vec<&str> = view.runner_choice().note.as_deref().into_iter().collect();
                 if warnings.is_empty() {
                     return Vec::new();
                 }
@@ -259,17 +259,17 @@ impl SerializedPieces {
             }
             text.extend_from_slice(label);
         }
-        let of_pool = (job.site().machines.len() > 1).then(|| inner(&SitePart::of(job)));
+        let of_pool = (job.runner_choice().machines.len() > 1).then(|| inner(&RunnerPart::of(job)));
         for (pieces, number) in [
             (&self.recipes, compact.tag),
-            (&self.devices, compact.device),
-            (&self.sites, compact.site),
+            (&self.device_codes, compact.device_code),
+            (&self.runner_choices, compact.runner_choice),
             (&self.estimates, compact.estimate),
         ] {
             text.push(b',');
             match &of_pool {
-                Some(site) if std::ptr::eq(pieces, &raw const self.sites) => {
-                    text.extend_from_slice(site);
+                Some(choice) if std::ptr::eq(pieces, &raw const self.runner_choices) => {
+                    text.extend_from_slice(choice);
                 }
                 _ => text.extend_from_slice(pieces[number as usize].as_deref().unwrap_or_default()),
             }
@@ -295,7 +295,7 @@ impl SerializedPieces {
             text.extend_from_slice(&inner(&WarningsPart {
                 warnings: job.warnings().collect(),
             }));
-        } else if let Some(warnings) = self.site_warnings[compact.site as usize]
+        } else if let Some(warnings) = self.runner_warnings[compact.runner_choice as usize]
             .as_deref()
             .filter(|text| !text.is_empty())
         {

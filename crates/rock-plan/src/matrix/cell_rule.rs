@@ -76,7 +76,7 @@ pub(super) enum RuleEffect {
 
 impl RuleEffect {
     /// Whether the cells are not legs.
-    pub(super) fn excludes(self) -> bool {
+    pub(super) fn prevents_leg(self) -> bool {
         matches!(self, Self::Exclude | Self::Fail)
     }
 }

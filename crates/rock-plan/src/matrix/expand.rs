@@ -67,7 +67,7 @@ fn expand_within_limits(
     }
     let rules = rules(config, &space, profile, compat)?;
     let mut walk = MatrixWalk::new(&space, &rules);
-    walk.all()?;
+    walk.walk_product()?;
     let outside = add_explicit_cells(config, &space, &rules, &mut walk, sink);
     let cell_count = space.cell_count() + outside;
     let MatrixWalk {
@@ -77,7 +77,7 @@ fn expand_within_limits(
     let mut excluded: Vec<(&RuleFinding, u64)> = counts
         .iter()
         .map(|(hit, &count)| (rule_finding(&rules, *hit), count))
-        .filter(|(found, count)| *count > 0 && found.outcome.effect.excludes())
+        .filter(|(found, count)| *count > 0 && found.outcome.effect.prevents_leg())
         .collect();
     excluded.sort_by_cached_key(|(found, _)| (found.outcome.code.id, found.sorted_values()));
     let excluded = excluded

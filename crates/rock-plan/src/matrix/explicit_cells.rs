@@ -24,8 +24,8 @@ struct IncludeEntries {
 type UnusedInclude = (RuleHit, &'static str);
 
 /// Evaluates the cells of `rows` and `include`, and returns how many are outside the product. An
-/// `include` that names every axis overrides the user's excludes, but not the compatibility data.
-/// Reports an `include` entry that changes no leg.
+/// `include` that names every axis overrides the user's excludes and `rocm-policy`, but not the
+/// compatibility data. Reports an `include` entry that changes no leg.
 pub(super) fn add_explicit_cells(
     config: &MatrixConfig,
     space: &AxisSpace,
@@ -38,7 +38,7 @@ pub(super) fn add_explicit_cells(
     let first = walk.legs.len();
     for &cell in &outside {
         let scope = if entries.whole.contains_key(&cell) {
-            RuleScope::ExceptUserExcludes
+            RuleScope::IncludedCell
         } else {
             RuleScope::All
         };
@@ -94,8 +94,8 @@ fn cells_outside_product(
         .collect()
 }
 
-/// Restores the cells of whole entries that only the user's excludes exclude. Returns the entries
-/// with cells that another rule excludes.
+/// Restores the cells of whole entries that only the user's excludes and `rocm-policy` exclude.
+/// Returns the entries with cells that another rule excludes.
 fn restore_included_cells(
     space: &AxisSpace,
     entries: &IncludeEntries,
@@ -106,7 +106,7 @@ fn restore_included_cells(
         if space.is_in_product(cell) {
             walk.restore_cell(cell);
         }
-        if let Some(hit) = walk.exclusion_of(cell, RuleScope::ExceptUserExcludes) {
+        if let Some(hit) = walk.exclusion_of(cell, RuleScope::IncludedCell) {
             let message = "the cell of this `include` entry is excluded";
             unused.insert(number, (hit, message));
         }

@@ -3,7 +3,7 @@
 //! Input: a validated [`crate::config::MatrixConfig`], a [`crate::config::RecipeProfile`] and the
 //! compatibility data. Output: a [`MatrixExpansion`]: the legs as ranks in the product, and
 //! [`ExclusionRow`]s whose counts add up to the rest. Planning adds rows for legs whose families
-//! cannot be built (P052, `refused_values`). Jobs that are skipped because their wheels are
+//! cannot be built (P052, `unsupported_families`). Jobs that are skipped because their wheels are
 //! published, and cells that the job of another cell covers, are not exclusions; ARCHITECTURE.md
 //! lists all stages at which a cell can disappear.
 //!

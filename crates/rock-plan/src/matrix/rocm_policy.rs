@@ -6,7 +6,9 @@
 //! `has_torch_support` has to agree with that rule, so both call [`RuleInputs::torch_support`] and
 //! read the same axes.
 //!
-//! Other rules are not considered: a version is kept even if they exclude all its cells.
+//! Other rules are not considered: a version is kept even if they exclude all its cells. Neither
+//! are the cells of `include` entries: one that names every axis is kept with any version, so that
+//! it does not take the place of the version that all other cells with this torch have.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -68,8 +70,8 @@ struct RocmCandidates<'a> {
     inputs: RuleInputs<'a>,
     /// The positions of the axes.
     axes: Vec<usize>,
-    /// Combinations that `rows` and `include` name.
-    explicit: BTreeSet<Vec<usize>>,
+    /// Combinations that `rows` name.
+    of_rows: BTreeSet<Vec<usize>>,
     /// The values of excludes that name no other axis; `None` for an axis that one does not name.
     excluded: BTreeSet<Vec<Option<usize>>>,
 }
@@ -82,8 +84,7 @@ impl<'a> RocmCandidates<'a> {
         let axes: Vec<usize> = roles
             .map(|role| space.position(*role))
             .collect::<Option<_>>()?;
-        let explicit = config.rows.iter().chain(&config.include);
-        let explicit = explicit.filter_map(|row| -> Option<Vec<usize>> {
+        let of_rows = config.rows.iter().filter_map(|row| -> Option<Vec<usize>> {
             let index = |axis: &usize| {
                 let column = &space.axes()[*axis];
                 column.index_of(&row.axes.get(&column.name)?.text)
@@ -102,7 +103,7 @@ impl<'a> RocmCandidates<'a> {
         });
         Some(Self {
             inputs: *inputs,
-            explicit: explicit.collect(),
+            of_rows: of_rows.collect(),
             excluded: excluded.collect(),
             axes,
         })
@@ -136,11 +137,11 @@ impl<'a> RocmCandidates<'a> {
             .filter(move |values| self.has_torch_support(*values))
     }
 
-    /// Whether the product or an explicit cell has a combination.
+    /// Whether the product or a row has a combination.
     fn has_cell(&self, indexes: &[usize]) -> bool {
         let mut values = self.axes.iter().zip(indexes);
         values.all(|(&axis, &index)| index < self.inputs.space.axes()[axis].product_len)
-            || self.explicit.contains(indexes)
+            || self.of_rows.contains(indexes)
     }
 
     /// Whether an exclude that names only these axes matches a combination.
@@ -214,6 +215,33 @@ mod tests {
         );
         assert_eq!(legs, ["3.12 2.8.0 6.4"]);
         assert_eq!(reasons, ["`rocm-policy: newest` keeps 6.4 for torch 2.8.0"]);
+    }
+
+    /// The user excludes ROCm 6.4 except for one cell, or the product does not have it.
+    #[test]
+    fn an_included_cell_is_kept_and_does_not_change_the_choice() {
+        let include =
+            "include: [{axes: {flash-attn: \"2.8.3\", python: \"3.12\", torch: \"2.8.0\", rocm: \"6.4\"}}]\n";
+        let axes = |rocm: &str| {
+            format!(
+                "axes: {{flash-attn: [\"2.8.3\"], python: [\"3.11\", \"3.12\"], torch: [\"2.8.0\"], rocm: [{rocm}]}}\n"
+            )
+        };
+        let legs = ["3.11 2.8.0 6.3", "3.12 2.8.0 6.3", "3.12 2.8.0 6.4"];
+        let exclude = "exclude: [{torch: \"2.8.0\", rocm: \"6.4\"}]\n";
+        let both = axes("\"6.3\", \"6.4\"");
+        for (policy, text) in [
+            ("newest", format!("{exclude}{include}{both}")),
+            ("oldest", format!("{include}{both}")),
+            ("newest", format!("{include}{}", axes("\"6.3\""))),
+        ] {
+            let (found, _) = planned(&format!("rocm-policy: {policy}\n{text}"));
+            assert_eq!(found, legs, "{policy} {text}");
+        }
+        // Without the `include`, the policy keeps the same version.
+        let (found, reasons) = planned(&format!("rocm-policy: newest\n{exclude}{both}"));
+        assert_eq!(found, legs[..2]);
+        assert_eq!(reasons, ["`rocm-policy: newest` keeps 6.3 for torch 2.8.0"]);
     }
 
     /// Images with torch 2.9.1 exist for ROCm 7.2 with Python 3.10 and 3.12, and for ROCm 7.2.4

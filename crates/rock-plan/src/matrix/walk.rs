@@ -14,6 +14,7 @@ use super::cell_rule::{CellRule, RuleEffect, RuleFinding};
 use super::limits::{MOST_LEGS, MOST_STEPS, MatrixSizeError};
 use crate::codes::plan as codes;
 use crate::config::AxisRole;
+use rock_diagnostic::Code;
 
 /// Axes in the order of binding, the most constrained by compatibility data first.
 const BINDING_ORDER: [AxisRole; 7] = [
@@ -55,8 +56,17 @@ enum PrefixState {
 pub(super) enum RuleScope {
     /// All rules.
     All,
-    /// All rules except the user's own excludes.
-    ExceptUserExcludes,
+    /// The rules for the cell of an `include` entry that names every axis: all except the user's
+    /// excludes and `rocm-policy`, which the entry overrides.
+    IncludedCell,
+}
+
+impl RuleScope {
+    /// Whether rules with this code are evaluated.
+    fn has_rule(self, code: &Code) -> bool {
+        let overridden = [codes::EXCLUDED_BY_USER.id, codes::ROCM_POLICY.id];
+        self == Self::All || !overridden.contains(&code.id)
+    }
 }
 
 /// The state of a walk: the values bound so far, the legs found, and the number of cells for each
@@ -140,7 +150,7 @@ impl<'a> MatrixWalk<'a> {
     }
 
     /// Walks over the product.
-    pub(super) fn all(&mut self) -> Result<(), MatrixSizeError> {
+    pub(super) fn walk_product(&mut self) -> Result<(), MatrixSizeError> {
         match self.space.cell_count() {
             0 => Ok(()),
             count => self.descend(0, 0, count, false).map(|_| ()),
@@ -205,10 +215,11 @@ impl<'a> MatrixWalk<'a> {
                 continue;
             };
             let hit = RuleHit { rule, finding };
-            if scope == RuleScope::ExceptUserExcludes && self.is_by_user(hit) {
+            let outcome = &rule_finding(rules, hit).outcome;
+            if !scope.has_rule(outcome.code) {
                 continue;
             }
-            match rule_finding(rules, hit).outcome.effect {
+            match outcome.effect {
                 RuleEffect::Exclude => return PrefixState::Excluded(hit),
                 RuleEffect::Fail | RuleEffect::Warn | RuleEffect::Note if has_failed => {}
                 RuleEffect::Fail => {
@@ -255,13 +266,14 @@ impl<'a> MatrixWalk<'a> {
         }
     }
 
-    /// Evaluates a cell of the product again without the user's excludes if only they exclude it.
+    /// Evaluates a cell of the product again as one of an `include` entry if only rules that the
+    /// entry overrides exclude it.
     pub(super) fn restore_cell(&mut self, cell: CellRank) {
         let Some(first) = self.exclusion_of(cell, RuleScope::All) else {
             return;
         };
-        let scope = RuleScope::ExceptUserExcludes;
-        if self.is_by_user(first) && self.exclusion_of(cell, scope).is_none() {
+        let scope = RuleScope::IncludedCell;
+        if self.exclusion_of(cell, scope).is_none() {
             if let Some(count) = self.counts.get_mut(&first) {
                 *count -= 1;
             }
@@ -280,8 +292,9 @@ impl<'a> MatrixWalk<'a> {
         self.due[depth].iter().find_map(|&rule| {
             let finding = self.rules[rule].finding_for(&self.bound)?;
             let hit = RuleHit { rule, finding };
-            let excludes = rule_finding(self.rules, hit).outcome.effect == RuleEffect::Exclude;
-            (excludes && (scope == RuleScope::All || !self.is_by_user(hit))).then_some(hit)
+            let outcome = &rule_finding(self.rules, hit).outcome;
+            let excludes = outcome.effect == RuleEffect::Exclude && scope.has_rule(outcome.code);
+            excludes.then_some(hit)
         })
     }
 
@@ -318,10 +331,6 @@ impl<'a> MatrixWalk<'a> {
         for axis in 0..self.bound.len() {
             self.bound[axis] = self.space.index(cell, axis);
         }
-    }
-
-    fn is_by_user(&self, hit: RuleHit) -> bool {
-        rule_finding(self.rules, hit).outcome.code.id == codes::EXCLUDED_BY_USER.id
     }
 }
 
@@ -375,7 +384,7 @@ mod tests {
     fn walked(rules: &[CellRule]) -> (usize, Vec<(usize, u64)>) {
         let space = space();
         let mut walk = MatrixWalk::new(&space, rules);
-        walk.all().unwrap();
+        walk.walk_product().unwrap();
         let counts = walk.counts.iter();
         let counts = counts.map(|(RuleHit { rule, .. }, count)| (*rule, *count));
         (walk.legs.len(), counts.collect())
@@ -386,7 +395,8 @@ mod tests {
         let space = space();
         let walk = |legs: usize, steps: u64| {
             let mut walk = MatrixWalk::with_limits(&space, &[], WalkLimits { legs, steps });
-            walk.all().map(|()| (walk.legs.len(), walk.steps))
+            walk.walk_product()
+                .map(|()| (walk.legs.len(), walk.steps))
         };
         let (legs, steps) = walk(usize::MAX, u64::MAX).unwrap();
         assert_eq!(legs, 12);

@@ -115,7 +115,7 @@ fn counts(group: &PlanGroup) -> String {
                 "{}, {}, {excluded} excluded{}",
                 counted(group.cell_count, "cell"),
                 counted(group.job_count(), "job"),
-                unless_none(group.shared_legs, " share another job's wheel"),
+                unless_none(group.covered_legs, " share another job's wheel"),
             )
         }
         Some(SelectedFrom::All(all)) => {
@@ -163,8 +163,12 @@ fn unless_none(count: u64, what: &str) -> String {
 
 fn explain_job(job: &JobView<'_>, text: &mut String) {
     let _ = writeln!(text, "    id {}", job.id());
-    for (axis, values) in job.covers() {
-        let _ = writeln!(text, "    covers {axis} {}", values.join(", "));
+    for product in job.covered_products() {
+        let axes: Vec<String> = product
+            .iter()
+            .map(|(axis, values)| format!("{axis} {}", values.join(", ")))
+            .collect();
+        let _ = writeln!(text, "    covers {}", axes.join(" × "));
     }
 }
 
@@ -237,8 +241,7 @@ struct DroppedTargets<'a> {
     last_job: Option<usize>,
 }
 
-/// Writes one line for each reason why cells are excluded, the most frequent first. With a filter,
-/// only reasons for selected cells are left, and their numbers of cells would include others.
+/// Writes one line for each reason why cells are excluded, the most frequent first.
 fn summarize_excluded(group: &PlanGroup, text: &mut String) {
     let excluded: &[ExclusionRow] = &group.excluded;
     let mut reasons: IndexMap<(&str, String), u64> = IndexMap::new();
@@ -249,11 +252,12 @@ fn summarize_excluded(group: &PlanGroup, text: &mut String) {
     }
     reasons.sort_by(|_, one, _, other| other.cmp(one));
     for ((reason, code), count) in reasons.iter().take(REASONS_SHOWN) {
-        let cells = match group.selected_from {
-            None => counted(*count, "cell") + " ",
-            Some(_) => String::new(),
-        };
-        let _ = writeln!(text, "  {cells}excluded: {reason} [{code}]");
+        let cells = excluded_cells(group, *count).map(|cells| cells + " ");
+        let _ = writeln!(
+            text,
+            "  {}excluded: {reason} [{code}]",
+            cells.unwrap_or_default()
+        );
     }
     if reasons.len() > REASONS_SHOWN {
         let _ = writeln!(
@@ -262,6 +266,15 @@ fn summarize_excluded(group: &PlanGroup, text: &mut String) {
             counted(reasons.len() - REASONS_SHOWN, "more reason")
         );
     }
+}
+
+/// Returns the number of cells that are excluded for a reason; `None` with a filter, because the
+/// number would include cells that are not selected.
+fn excluded_cells(group: &PlanGroup, count: u64) -> Option<String> {
+    group
+        .selected_from
+        .is_none()
+        .then(|| counted(count, "cell"))
 }
 
 fn explain_excluded(plan: &Plan, text: &mut String) {
@@ -281,11 +294,12 @@ fn explain_excluded(plan: &Plan, text: &mut String) {
                 .iter()
                 .map(|(name, value)| format!("{name} {value}"))
                 .collect();
+            let cells = excluded_cells(group, row.count).map(|cells| format!(" ({cells})"));
             let _ = writeln!(
                 text,
-                "  {} ({}) [{}]",
+                "  {}{} [{}]",
                 axes.join(" × "),
-                counted(row.count, "cell"),
+                cells.unwrap_or_default(),
                 row.code
             );
             let _ = writeln!(text, "    {}", row.reason);

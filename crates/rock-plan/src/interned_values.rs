@@ -1,7 +1,12 @@
-//! Values that the jobs of one matrix file share, and jobs in compact form.
+//! Values that jobs of one matrix file have in common, and jobs in compact form.
+//!
+//! A job's label, runner and so on depend on few of its values. Each is computed once for every
+//! combination of these values, which is its key, and jobs have its number. A key must contain all
+//! values that the result depends on; a value that never changes it would only compute it again.
 
 use std::collections::BTreeMap;
 
+use super::collapse::CoveredCells;
 use super::interner::Interner;
 use super::machine_kind::{MachineKind, machines_of};
 use super::{BuildEstimate, job_id};
@@ -12,49 +17,72 @@ use crate::matrix::{AxisSpace, CellRank};
 use rock_compat::{Compat, SupportReason};
 use rock_names::{ExpectedWheel, GfxTarget, LocalLabel, PackageVersion, Version};
 
-/// A job in compact form: a cell, and numbers of shared values.
+/// A job in compact form: a cell, and the numbers of its interned values.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CompactJob {
     pub(super) cell: CellRank,
     pub(super) label: u32,
     pub(super) tag: u32,
-    pub(super) device: u32,
-    pub(super) site: u32,
+    pub(super) device_code: u32,
+    pub(super) runner_choice: u32,
     pub(super) estimate: u32,
     pub(super) overrides: u32,
     /// Number of its extra wheels' names.
     pub(super) wheels: u32,
-    /// 0 if the job is not collapsed, otherwise 1 + the index into `SharedValues::covers`.
+    /// 0 if the job is not collapsed, otherwise 1 + the index into `InternedValues::covered`.
     pub(super) covers: u32,
 }
 
-/// Values that the jobs of a group share.
+/// Values that jobs of a group have in common.
 #[derive(Debug, Default)]
-pub(super) struct SharedValues {
+pub(super) struct InternedValues {
     /// Parts of IDs, by axis position and value index.
     pub(super) id_parts: Vec<Vec<String>>,
     /// Axis positions in their order in IDs.
     pub(super) id_order: Vec<usize>,
     /// By value index on the package axis; a single default entry without such an axis.
     pub(super) packages: Vec<PackageValue>,
-    /// By torch, ROCm, commit (0 for releases) and backend.
-    pub(super) labels: Interner<(usize, usize, usize, usize), Option<LocalLabel>>,
-    /// Ends of names, by Python, backend and architecture, and for trees also by device code.
-    pub(super) tags: Interner<(usize, usize, usize, usize), String>,
-    pub(super) devices: Interner<DeviceCodeKey, DeviceCode>,
-    /// By torch, ROCm, Python, runner axis, gpu axis and overrides.
-    pub(super) sites: Interner<(usize, usize, usize, usize, usize, usize), RunnerChoice>,
-    /// By device code, site and backend.
-    pub(super) estimates: Interner<(usize, usize, usize), Option<BuildEstimate>>,
-    /// By the matching rows.
+    pub(super) labels: Interner<LabelKey, Option<LocalLabel>>,
+    /// Ends of names.
+    pub(super) tags: Interner<TagKey, String>,
+    pub(super) device_codes: Interner<DeviceCodeKey, DeviceCode>,
+    pub(super) runner_choices: Interner<RunnerChoiceKey, RunnerChoice>,
+    pub(super) estimates: Interner<EstimateKey, Option<BuildEstimate>>,
+    /// Merged overrides, by the numbers of the rows that match.
     pub(super) overrides: Interner<Vec<usize>, RowOverrides>,
-    /// Names of extra wheels, by label, tag and overrides, and by field axes, version and device
-    /// code if they matter.
-    pub(super) wheels: Interner<(u32, u32, u32, Vec<usize>), Vec<String>>,
+    /// Names of extra wheels.
+    pub(super) wheels: Interner<ExtraWheelsKey, Vec<String>>,
     /// The machines that test a family, by its name; only families with a runner on the platform.
     pub(super) tested_on: BTreeMap<String, Vec<MachineKind>>,
-    /// For each collapsed job its collapsed axes, with value indexes.
-    pub(super) covers: Vec<Vec<(usize, Vec<usize>)>>,
+    /// The cells of each collapsed job.
+    pub(super) covered: Vec<CoveredCells>,
+}
+
+/// The values that a label depends on: its parts are versions of ROCm and torch, a commit, and the
+/// label of the backend. A value index is 0 if the matrix file has no such axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct LabelKey {
+    /// Value indexes; 0 if the axis is collapsed, because then the label does not contain it.
+    pub(super) torch: usize,
+    pub(super) rocm: usize,
+    /// [`PackageValue::commit`]: labels do not contain versions of releases.
+    pub(super) commit: usize,
+    /// Value index. It also determines which axes are collapsed.
+    pub(super) backend: usize,
+}
+
+/// The values that the end of a name depends on: the tag of a wheel, or the targets, Python and
+/// platform of an install tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct TagKey {
+    /// Value indexes; a backend may fix the tag.
+    pub(super) python: usize,
+    pub(super) backend: usize,
+    /// The number of the device code, whose targets are in the name; `None` for wheels and source
+    /// distributions, whose names have no targets.
+    pub(super) device_code: Option<u32>,
+    /// [`RunnerChoice::arch_number`], which determines the platform tag.
+    pub(super) arch: usize,
 }
 
 /// The values that the device code of a job depends on.
@@ -68,10 +96,49 @@ pub(super) struct DeviceCodeKey {
     pub(super) gfx: usize,
     /// Whether the cell has a torch, whose wheels may lack targets.
     pub(super) has_torch: bool,
-    /// The number of the override rows.
-    pub(super) overrides: usize,
+    /// The number of the overrides, which may replace the targets.
+    pub(super) overrides: u32,
     /// The rows of families that cannot be built, as a bit set.
-    pub(super) refused: u64,
+    pub(super) unsupported: u64,
+}
+
+/// The values that the runner, image and gpu policy of a job depend on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct RunnerChoiceKey {
+    /// Value indexes of the axes that select an image.
+    pub(super) torch: usize,
+    pub(super) rocm: usize,
+    /// `None` if Python does not come from the image.
+    pub(super) python: Option<usize>,
+    /// Value indexes of the axes `runner` and `gpu`.
+    pub(super) runner: usize,
+    pub(super) gpu: usize,
+    /// The number of the overrides, which may replace all three.
+    pub(super) overrides: u32,
+}
+
+/// The values that an estimate depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct EstimateKey {
+    /// The number of the device code, whose targets are counted.
+    pub(super) device_code: u32,
+    /// The number of the runner choice, which determines the threads and the time limit.
+    pub(super) runner_choice: u32,
+    /// Value index.
+    pub(super) backend: usize,
+}
+
+/// The values that the names of extra wheels depend on.
+#[derive(Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct ExtraWheelsKey {
+    /// The numbers of the label and the tag. The tag also determines the Python, the backend and
+    /// the platform.
+    pub(super) label: u32,
+    pub(super) tag: u32,
+    /// The number of the overrides, whose variables the expressions of recipes can use.
+    pub(super) overrides: u32,
+    /// See [`ExtraWheels::name_values`](super::extra_wheels::ExtraWheels::name_values).
+    pub(super) name_values: Vec<usize>,
 }
 
 /// A value of the package axis.
@@ -99,7 +166,7 @@ pub(super) struct DeviceCode {
     /// Requested targets that are not compiled, with the reason.
     pub(super) dropped: Vec<(GfxTarget, SupportReason)>,
     /// Whether no family can be built, so that there is no job.
-    pub(super) is_refused: bool,
+    pub(super) is_unsupported: bool,
 }
 
 /// The machines that a job runs on, with its image.
@@ -122,7 +189,7 @@ pub(super) struct RunnerChoice {
     pub(super) limit_min: Option<u32>,
 }
 
-impl SharedValues {
+impl InternedValues {
     /// Number of the overrides of a job that no row matches.
     pub(super) const NO_OVERRIDES: u32 = 0;
 
@@ -136,11 +203,15 @@ impl SharedValues {
         space: &AxisSpace,
         compat: &Compat,
     ) -> Self {
-        let mut shared = Self::default();
-        let none = shared.overrides.number(Vec::new(), RowOverrides::default);
+        let mut interned = Self::default();
+        let none = interned
+            .overrides
+            .intern(Vec::new(), RowOverrides::default);
         assert_eq!(none, Self::NO_OVERRIDES);
         if profile.wheels.is_empty() {
-            shared.wheels.number((0, 0, 0, Vec::new()), Vec::new);
+            interned
+                .wheels
+                .intern(ExtraWheelsKey::default(), Vec::new);
         }
         for column in space.axes() {
             let prefix = match column.role {
@@ -157,7 +228,7 @@ impl SharedValues {
                     .map(|value: &crate::config::AxisValue| job_id::part(&prefix, &value.text))
                     .unwrap_or_default()
             };
-            shared
+            interned
                 .id_parts
                 .push(column.values.iter().map(part).collect());
         }
@@ -177,14 +248,14 @@ impl SharedValues {
                 space.axes()[axis].name.clone(),
             )
         });
-        shared.id_order = order;
-        shared.packages = packages(space, profile, compat);
+        interned.id_order = order;
+        interned.packages = packages(space, profile, compat);
         if config.test.families.is_some() {
             let rows = compat.family_build_tables().family_builds.iter();
             let rows = rows.filter(|row| {
                 row.platform == config.platform.word() && !row.test_runner.is_empty()
             });
-            shared.tested_on = rows
+            interned.tested_on = rows
                 .map(|row| {
                     (
                         row.family.clone(),
@@ -193,7 +264,7 @@ impl SharedValues {
                 })
                 .collect();
         }
-        shared
+        interned
     }
 }
 

@@ -1,4 +1,4 @@
-//! Families that cannot be built with a value of an axis.
+//! Families that cannot be built with a value of an axis (P052).
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ use rock_compat::{Compat, SupportReason};
 
 /// The rows of the compatibility data that apply to values of a matrix file.
 #[derive(Debug)]
-pub(super) struct RefusedValues<'a> {
+pub(super) struct UnsupportedFamilies<'a> {
     compat: &'a Compat,
     /// Axis and value index with their row.
     rows: Vec<(usize, usize, &'a UnsupportedFamilyRow)>,
 }
 
-impl<'a> RefusedValues<'a> {
+impl<'a> UnsupportedFamilies<'a> {
     pub(super) fn new(space: &AxisSpace, compat: &'a Compat, platform: Platform) -> Self {
         let named = |row: &'a UnsupportedFamilyRow| {
             let axis = space.position_of_name(&row.axis)?;
@@ -36,26 +36,20 @@ impl<'a> RefusedValues<'a> {
 
     /// Returns the rows that apply to a cell, as a bit set of at most 64 rows.
     pub(super) fn of(&self, space: &AxisSpace, cell: CellRank) -> u64 {
-        let speaks = |&(axis, index, _): &(usize, usize, _)| space.index(cell, axis) == index;
+        let applies = |&(axis, index, _): &(usize, usize, _)| space.index(cell, axis) == index;
         let rows = self
             .rows
             .iter()
             .take(64)
             .enumerate()
-            .filter(|(_, row)| speaks(row));
+            .filter(|(_, row)| applies(row));
         rows.fold(0, |bits, (number, _)| bits | 1 << number)
     }
 
     /// Returns the reason why a family cannot be built according to the rows in this bit set;
     /// family names are compared case-insensitively.
-    pub(super) fn why(&self, bits: u64, family: &str) -> Option<SupportReason> {
-        let speaks = |number: usize| number < 64 && bits >> number & 1 == 1;
-        let mut rows = self
-            .rows
-            .iter()
-            .enumerate()
-            .filter(|(number, _)| speaks(*number))
-            .map(|(_, (.., row))| row);
+    pub(super) fn reason(&self, bits: u64, family: &str) -> Option<SupportReason> {
+        let mut rows = self.applying(bits).map(|(.., row)| row);
         let row = rows.find(|row| {
             row.families
                 .iter()
@@ -66,6 +60,16 @@ impl<'a> RefusedValues<'a> {
             hint: "select other families".to_owned(),
             source: self.cite(row),
         })
+    }
+
+    /// Returns the rows in this bit set.
+    fn applying(
+        &self,
+        bits: u64,
+    ) -> impl Iterator<Item = &(usize, usize, &'a UnsupportedFamilyRow)> {
+        let rows = self.rows.iter().take(64).enumerate();
+        rows.filter(move |(number, _)| bits >> number & 1 == 1)
+            .map(|(_, row)| row)
     }
 
     fn cite(&self, row: &UnsupportedFamilyRow) -> String {
@@ -83,12 +87,7 @@ impl<'a> RefusedValues<'a> {
     ) -> Vec<ExclusionRow> {
         let mut counts: BTreeMap<Vec<(usize, usize)>, (u64, u64)> = BTreeMap::new();
         for &(cell, bits) in cells {
-            let of_rows = self
-                .rows
-                .iter()
-                .enumerate()
-                .filter(|(number, _)| bits >> number & 1 == 1);
-            let values = of_rows.map(|(_, &(axis, index, _))| (axis, index));
+            let values = self.applying(bits).map(|&(axis, index, _)| (axis, index));
             let of_gfx = gfx_axis.map(|axis| (axis, space.index(cell, axis)));
             counts
                 .entry(values.chain(of_gfx).collect())
