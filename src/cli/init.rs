@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use super::wheel::fail;
 use super::{Exit, Shell, load};
+use crate::codes::plan as codes;
 use crate::compat::Compat;
-use crate::config::recipe::RecipeDocument;
-use crate::diagnostic::{Sink, SourceText, shell_quoted};
+use crate::config::recipe::{RecipeDocument, embedded_names};
+use crate::config::syntax::is_name;
+use crate::diagnostic::{Diagnostic, Sink, SourceText, shell_quoted};
 use crate::names::DistributionName;
 use crate::plan::PlanInputs;
 use crate::plan::starter::{self, ProjectFiles, StarterMatrix, StarterRequest};
@@ -16,13 +18,16 @@ use crate::{render, sys};
 
 /// The path of the workflow.
 const WORKFLOW_PATH: &str = ".github/workflows/wheels.yml";
+/// The directory of recipes that commands use without an option.
+const RECIPES_PATH: &str = "matrices/recipes";
 /// Size limit of a project's file.
 const MAX_PROJECT_FILE_BYTES: u64 = 1 << 20;
 
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Starts from the Python project in the directory (pyproject.toml or setup.py) or, without one, from
-flash-attn with Triton kernels, which builds in minutes. Shows the choice and its reason.
+flash-attn with Triton kernels, which builds in minutes. A package on PyPI, given by name and
+version, gets a recipe that builds its source distribution. Shows the choice and its reason.
 
 Never overwrites existing files.
 
@@ -30,19 +35,21 @@ Examples:
   rock-matrix init                      start from the project in this directory
   rock-matrix init --recipe flash-attn  build flash-attn, even if there is another project
   rock-matrix init --recipe my-kernels  use the recipe matrices/recipes/my-kernels.yaml
+  rock-matrix init --distribution my-kernels --set version=1.2
+                                        build the source distribution of a package on PyPI
   rock-matrix init my-wheels            use another directory, created if missing
   rock-matrix init --set version=1.2    set the version of a project that computes it")]
 pub(super) struct Args {
-    /// Root directory of the repository
+    /// Root directory of the repository, created if missing
     #[arg(default_value = ".")]
     dir: PathBuf,
-    /// Project to build [default: the one in the directory, or flash-attn]
+    /// Project to build, or a package on PyPI [default: the one in the directory, or flash-attn]
     #[arg(long, value_name = "NAME")]
     distribution: Option<DistributionName>,
     /// Recipe to build it with: `hip-extension`, `flash-attn`, or one in `matrices/recipes`
     #[arg(long, value_name = "NAME")]
     recipe: Option<String>,
-    /// Set the version of a project whose files do not state it: `version=1.2`
+    /// Set the version of a package, or of a project whose files do not state it: `version=1.2`
     #[arg(long, value_name = "NAME=VALUE", value_parser = version_setting)]
     set: Option<String>,
 }
@@ -62,11 +69,15 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 
 fn ended(args: &Args, shell: &Shell) -> Result<Exit, Exit> {
     let compat = load::compat(shell)?;
+    if let Some(error) = recipe_as_directory(args, shell) {
+        return Err(shell.report(&[error]));
+    }
+    let is_new = !sys::exists(&args.dir);
     let files = project_files(&args.dir).map_err(|error| machine(shell, error))?;
     let request = StarterRequest {
         distribution: args.distribution.clone(),
         recipe: args.recipe.clone(),
-        own_recipe: own_recipe(args, shell)?,
+        own_recipe: own_recipe(args, &files, shell)?,
         version: args.set.clone(),
     };
     let starter =
@@ -74,11 +85,23 @@ fn ended(args: &Args, shell: &Shell) -> Result<Exit, Exit> {
     let path = format!("matrices/{}.yaml", starter.distribution);
     let workflow = workflow(&path, &starter, compat, shell)?;
     shell.say(&starter.why);
+    let has_choice = args.recipe.is_some() || args.distribution.is_some();
+    let new_name = args.dir.to_str().filter(|name| is_new && is_name(name));
+    if let (false, Some(name)) = (has_choice, new_name) {
+        shell.say(&format!(
+            "`{name}` is a new directory; `rock-matrix init --distribution {name} --set \
+             version=VERSION` starts with the package of this name on PyPI"
+        ));
+    }
     let options: String = load::data_options(shell)
         .iter()
         .map(|word| format!(" {}", shell_quoted(word)))
         .collect();
-    let mut written = 0;
+    let mut written = 0_usize;
+    if let Some(text) = &starter.recipe {
+        let path = recipe_path(args, &starter.distribution, shell);
+        written += usize::from(write(&path, &path.display().to_string(), text, shell)?);
+    }
     for (path, text) in [(path.as_str(), &starter.matrix), (WORKFLOW_PATH, &workflow)] {
         if path == WORKFLOW_PATH
             && !sys::exists(&args.dir.join(path))
@@ -90,15 +113,8 @@ fn ended(args: &Args, shell: &Shell) -> Result<Exit, Exit> {
             ));
             continue;
         }
-        if write(&args.dir.join(path), text).map_err(|error| machine(shell, error))? {
-            written += 1;
-            shell.say(&format!("wrote {}", shown(&args.dir, path)));
-        } else {
-            shell.say(&format!(
-                "kept {}, which already exists",
-                shown(&args.dir, path)
-            ));
-        }
+        let shown = shown(&args.dir, path);
+        written += usize::from(write(&args.dir.join(path), &shown, text, shell)?);
     }
     if written > 0 {
         let is_here = args.dir == Path::new(".");
@@ -121,13 +137,51 @@ fn machine(shell: &Shell, error: sys::FileError) -> Exit {
     Exit::Machine
 }
 
-/// Returns the requested recipe from the user's directory of recipes, if it is there. The overlay
-/// of the working directory does not apply to a project elsewhere.
-fn own_recipe(args: &Args, shell: &Shell) -> Result<Option<Arc<RecipeDocument>>, Exit> {
+/// Returns the error for the name of a recipe in place of the directory.
+fn recipe_as_directory(args: &Args, shell: &Shell) -> Option<Diagnostic> {
+    let name = args.dir.to_str().filter(|name| is_name(name))?;
+    let is_own = sys::exists(&shell.directories.recipe_path(name));
+    let is_recipe = is_own || embedded_names().any(|known| known == name);
+    if !is_recipe || sys::exists(&args.dir) {
+        return None;
+    }
+    let start = if is_own || starter::is_starter_recipe(name) {
+        format!("`rock-matrix init --recipe {name}` starts with it in this directory")
+    } else {
+        format!("`rock-matrix recipe show {name}` describes it")
+    };
+    let message =
+        format!("`{name}` is the name of a recipe, and there is no directory of this name");
+    Some(Diagnostic::new(&codes::NO_STARTER, message).help(format!(
+        "{start}; `rock-matrix init ./{name}` creates the directory"
+    )))
+}
+
+/// Returns the path of a new recipe: in the directory of `--recipes`, otherwise in
+/// `matrices/recipes` of the project.
+fn recipe_path(args: &Args, name: &str, shell: &Shell) -> PathBuf {
+    match shell.directories.named_recipes() {
+        Some(directory) => directory.join(format!("{name}.yaml")),
+        None if args.dir == Path::new(".") => shell.directories.recipe_path(name),
+        None => args.dir.join(RECIPES_PATH).join(format!("{name}.yaml")),
+    }
+}
+
+/// Returns the requested recipe from the user's directory of recipes, if it is there. Without a
+/// project, the recipe of a package has its name. The overlay of the working directory does not
+/// apply to a project elsewhere.
+fn own_recipe(
+    args: &Args,
+    files: &ProjectFiles,
+    shell: &Shell,
+) -> Result<Option<Arc<RecipeDocument>>, Exit> {
     let directories = &shell.directories;
     let is_here = args.dir == Path::new(".") || directories.named_recipes().is_some();
     let is_own = |name: &&str| is_here && sys::exists(&directories.recipe_path(name));
-    let Some(name) = args.recipe.as_deref().filter(is_own) else {
+    let package = args.distribution.as_ref().filter(|_| !files.is_project());
+    let package = package.map(DistributionName::normalized);
+    let requested = args.recipe.as_deref().or(package.as_deref());
+    let Some(name) = requested.filter(is_own) else {
         return Ok(None);
     };
     let (recipes, _) = shell
@@ -217,8 +271,16 @@ fn rendered(
     sink: &mut Sink,
 ) -> Result<String, Exit> {
     let source = SourceText::new(path, &*starter.matrix);
+    let new_recipes: Vec<SourceText> = starter
+        .recipe
+        .iter()
+        .map(|text| SourceText::new(format!("{}.yaml", starter.distribution), text.as_str()))
+        .collect();
     let options = load::workspace_options(shell, compat);
-    let workspace = load::collected(Workspace::from_matrix(&source, &options), sink)?;
+    let workspace = load::collected(
+        Workspace::from_matrix(&source, &new_recipes, &options),
+        sink,
+    )?;
     let plan = load::plan(&workspace, &PlanInputs::default(), sink)?;
     let text = |path: &Path| path.display().to_string();
     let (facts, recipes) = (
@@ -227,7 +289,10 @@ fn rendered(
     );
     let (compat_overlay, recipe_overlay) = (
         shell.directories.compat_overlay().map(text),
-        shell.directories.recipe_overlay().map(text),
+        match &starter.recipe {
+            Some(_) if recipes.is_none() => Some(RECIPES_PATH.to_owned()),
+            _ => shell.directories.recipe_overlay().map(text),
+        },
     );
     let sources = super::render::sources(&plan, workspace.matrices(), compat);
     let words = render::WorkflowOverrides {
@@ -243,12 +308,18 @@ fn rendered(
     render::workflow(&plan, compat, &words, sink).ok_or(Exit::Fault)
 }
 
-/// Writes a file unless it exists; returns whether it did.
-fn write(path: &Path, text: &str) -> Result<bool, sys::FileError> {
+/// Writes a file unless it exists, and prints its path; returns whether it was written.
+///
+/// # Errors
+/// The exit code of the command, after reporting the error.
+fn write(path: &Path, shown: &str, text: &str, shell: &Shell) -> Result<bool, Exit> {
     if sys::exists(path) {
+        shell.say(&format!("kept {shown}, which already exists"));
         return Ok(false);
     }
-    sys::write_atomic(path, text.as_bytes()).map(|()| true)
+    sys::write_atomic(path, text.as_bytes()).map_err(|error| machine(shell, error))?;
+    shell.say(&format!("wrote {shown}"));
+    Ok(true)
 }
 
 fn shown(dir: &Path, path: &str) -> String {

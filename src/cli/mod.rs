@@ -294,51 +294,8 @@ fn parsed(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Er
         }
         Err(error) => return Err(error),
     };
-    check_out_option(&arguments, &matches)?;
+    suggestions::check_out_option(&arguments, &matches)?;
     Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
-}
-
-/// Refuses `-out` and `-output` of other programs, which are `-o` with the value `ut` or `utput`:
-/// the output would be written to a file with this name.
-fn check_out_option(arguments: &[OsString], matches: &clap::ArgMatches) -> Result<(), clap::Error> {
-    let value = |word: &OsString| {
-        let value = word.as_encoded_bytes().strip_prefix(b"-o")?;
-        value.starts_with(b"ut").then(|| value.to_owned())
-    };
-    // Most command lines have no such word, and need no second command.
-    let words: Vec<(&OsString, Vec<u8>)> = arguments
-        .iter()
-        .filter_map(|word| Some((word, value(word)?)))
-        .collect();
-    if words.is_empty() {
-        return Ok(());
-    }
-    let mut all = command();
-    let (mut named, mut matches) = (&mut all, matches);
-    while let Some((name, inner)) = matches.subcommand() {
-        named = named.find_subcommand_mut(name).expect("it was parsed");
-        matches = inner;
-    }
-    let Some(option) = named
-        .get_arguments()
-        .find(|argument| argument.get_short() == Some('o'))
-    else {
-        return Ok(());
-    };
-    let is_given = |value: &[u8]| {
-        let given = matches.get_raw(option.get_id().as_str());
-        given.is_some_and(|mut given| given.any(|given| given.as_encoded_bytes() == value))
-    };
-    let Some((word, value)) = words.iter().find(|(_, value)| is_given(value)) else {
-        return Ok(());
-    };
-    let text = format!(
-        "`{}` would be `-o` with the value `{}`: write `-o` or `--{}`",
-        word.to_string_lossy(),
-        String::from_utf8_lossy(value),
-        option.get_long().unwrap_or("out")
-    );
-    Err(named.error(clap::error::ErrorKind::UnknownArgument, text))
 }
 
 /// Runs the program with these arguments (the first is its own name).

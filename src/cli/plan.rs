@@ -5,18 +5,22 @@ mod overrides;
 
 use std::path::{Path, PathBuf};
 
+use clap::error::ErrorKind;
+
 use super::command_line::repeated;
 use super::publish::Connection;
 use super::published;
 use super::wheel::fail;
 use super::whole_number::{Unit, whole_number};
-use super::{Exit, Shell, load};
+use super::{Exit, Shell, load, misused};
 use crate::codes::plan as codes;
 use crate::config::recipe::RecipeDocument;
-use crate::config::{self, RequestedCell};
+use crate::config::{self, AxisOverrides, RequestedCell};
 use crate::diagnostic::{Diagnostic, Severity, Sink, counted, is_or_are};
-use crate::plan::workspace::{SelectedPlan, Workspace, read_document, single_matrix_file};
-use crate::plan::{self, AxisFilter, Plan, PlanInputs, RunnerShape, SavedPlan};
+use crate::plan::workspace::{
+    SelectedPlan, Workspace, is_stdin, read_document, read_text, single_matrix_file,
+};
+use crate::plan::{self, AxisFilter, LARGEST_PLAN_BYTES, Plan, PlanInputs, RunnerShape, SavedPlan};
 use crate::publish::{ManifestSelection, PublishedReleases};
 use crate::recipe::parallel_jobs::PlanParallelJobs;
 use crate::report::{ExpectedCells, WheelListing};
@@ -31,6 +35,7 @@ Examples:
   rock-matrix plan --published OWNER/REPO     without wheels that are published on GitHub
   rock-matrix plan --published releases.json  the same, with a saved list of releases
   rock-matrix plan --diff plan.json           show the effect of an edit
+  rock-matrix plan new.json --diff old.json   compare two saved plans
   rock-matrix plan matrices/flash-attn.yaml --from-issue issue.md
                                               the combination that an issue requests
   rock-matrix plan --only python=3.12         only the jobs with this value
@@ -83,6 +88,9 @@ pub(super) struct Args {
     #[arg(long, help_heading = "Output")]
     explain: bool,
     /// Show what changed since a plan saved with --format json
+    ///
+    /// These are jobs that were added, removed or changed, and cells that are newly or no longer
+    /// excluded, with the reasons. The new plan is that of the matrix files, or another saved plan.
     #[arg(
         long,
         value_name = "FILE",
@@ -156,6 +164,16 @@ impl Args {
             self.format
         }
     }
+
+    /// Whether an option selects jobs or replaces values, which a saved plan does not permit.
+    fn has_selection(&self) -> bool {
+        !self.only.is_empty()
+            || !self.published.is_empty()
+            || self.only_failed.is_some()
+            || self.from_issue.is_some()
+            || self.runner.is_some()
+            || self.overrides.overrides() != AxisOverrides::default()
+    }
 }
 
 /// The output format of `plan`.
@@ -209,6 +227,13 @@ fn make(
     requested: &mut Option<RequestedCell>,
     sink: &mut Sink,
 ) -> Result<Exit, Exit> {
+    if let Some(old) = &args.diff
+        && let Some(new) = saved_plan(args, sink)?
+    {
+        let inputs = args.files.iter().chain([old]).map(PathBuf::as_path);
+        load::refuse_overwriting_input(shell, args.out.as_deref(), inputs)?;
+        return output::print_changes(args, shell, old, &new, sink);
+    }
     let compat = load::compat(shell)?;
     let mut published = published::read(
         &args.published,
@@ -236,7 +261,7 @@ fn make(
                 .as_ref()
                 .map(|requested| &requested.source)
                 .ok_or(Exit::Fault)?;
-            Workspace::from_matrix(source, &workspace_options)
+            Workspace::from_matrix(source, &[], &workspace_options)
         }
     };
     let workspace = load::collected(loaded, sink)?;
@@ -319,6 +344,30 @@ fn make(
     ));
     notes.extend(parallel_jobs.and_then(|found| found.note()));
     output::print(args, shell, &plan, &notes, sink)
+}
+
+/// Reads the saved plan that `--diff` compares with another one; `None` if the files are matrix
+/// files.
+fn saved_plan(args: &Args, sink: &mut Sink) -> Result<Option<SavedPlan>, Exit> {
+    let file = match &args.files[..] {
+        [file] if !is_stdin(file) => file,
+        _ => return Ok(None),
+    };
+    // Files that cannot be read are reported with the matrix files.
+    let source = match read_text(file, LARGEST_PLAN_BYTES) {
+        Ok(source) if config::is_saved_plan(&source.text) => source,
+        _ => return Ok(None),
+    };
+    if args.has_selection() {
+        let text = format!(
+            "`{}` is a saved plan, whose jobs cannot be selected and whose values cannot be \
+             replaced: name the matrix files instead, or leave out the other options",
+            file.display()
+        );
+        return Err(misused(&["plan"], ErrorKind::ArgumentConflict, &text));
+    }
+    let saved = plan::read_saved(&source, sink).ok_or(Exit::Fault)?;
+    Ok(Some(saved))
 }
 
 /// Warns about published wheels that lack code for targets of the jobs that were skipped for them.

@@ -1,4 +1,5 @@
-//! Tips of command-line errors: the commands and options that were meant.
+//! Tips of command-line errors: the commands and options that were meant, and a check for options of
+//! other programs that are read as something else.
 
 mod table;
 
@@ -37,6 +38,52 @@ const MIN_NAME_CHARS: usize = 3;
 
 /// Maximum number of values of a missing argument that a tip lists.
 const MAX_LISTED_VALUES: usize = 8;
+
+/// Refuses `-out` and `-output` of other programs, which are `-o` with the value `ut` or `utput`:
+/// the output would be written to a file with this name.
+pub(super) fn check_out_option(
+    arguments: &[OsString],
+    matches: &clap::ArgMatches,
+) -> Result<(), clap::Error> {
+    let value = |word: &OsString| {
+        let value = word.as_encoded_bytes().strip_prefix(b"-o")?;
+        value.starts_with(b"ut").then(|| value.to_owned())
+    };
+    // Most command lines have no such word, and need no second command.
+    let words: Vec<(&OsString, Vec<u8>)> = arguments
+        .iter()
+        .filter_map(|word| Some((word, value(word)?)))
+        .collect();
+    if words.is_empty() {
+        return Ok(());
+    }
+    let mut all = super::command();
+    let (mut named, mut matches) = (&mut all, matches);
+    while let Some((name, inner)) = matches.subcommand() {
+        named = named.find_subcommand_mut(name).expect("it was parsed");
+        matches = inner;
+    }
+    let Some(option) = named
+        .get_arguments()
+        .find(|argument| argument.get_short() == Some('o'))
+    else {
+        return Ok(());
+    };
+    let is_given = |value: &[u8]| {
+        let given = matches.get_raw(option.get_id().as_str());
+        given.is_some_and(|mut given| given.any(|given| given.as_encoded_bytes() == value))
+    };
+    let Some((word, value)) = words.iter().find(|(_, value)| is_given(value)) else {
+        return Ok(());
+    };
+    let text = format!(
+        "`{}` would be `-o` with the value `{}`: write `-o` or `--{}`",
+        word.to_string_lossy(),
+        String::from_utf8_lossy(value),
+        option.get_long().unwrap_or("out")
+    );
+    Err(named.error(ErrorKind::UnknownArgument, text))
+}
 
 /// Replaces clap's tips with ones that lead to a command line that works.
 pub(super) fn improved(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
@@ -440,7 +487,7 @@ mod tests {
             !error(&["env"]).contains("is one of"),
             "data may have others"
         );
-        assert!(!error(&["wheel", "label", "x.whl"]).contains("is one of"));
+        assert!(!error(&["wheel", "label"]).contains("is one of"));
     }
 
     #[test]

@@ -8,7 +8,7 @@ fn init_starts_with_triton_where_there_is_no_project() {
     let outcome = project.run(&["init"]).exits(0);
     assert_eq!(outcome.stdout, "");
     insta::assert_snapshot!(outcome.stderr, @r"
-    there is no pyproject.toml or setup.py here, so this starts with flash-attn and Triton kernels, which build in minutes
+    there is no pyproject.toml or setup.py here, so this starts with flash-attn and Triton kernels, which build in minutes; `--distribution NAME --set version=VERSION` starts with a package on PyPI
     wrote matrices/flash-attn.yaml
     wrote .github/workflows/wheels.yml
     next: edit matrices/flash-attn.yaml, then `rock-matrix check`, `rock-matrix plan` and
@@ -132,7 +132,7 @@ fn init_refuses_projects_it_cannot_start_from() {
         .stderr;
     insta::assert_snapshot!(stderr, @r"
     error[P090 no-starter]: there is no pyproject.toml or setup.py in this directory
-    help: run it in the project's directory, or without options to start with flash-attn
+    help: run it in the project's directory; `--distribution NAME --set version=VERSION` starts with a package on PyPI, and no option with flash-attn
     ");
     let stderr = Project::new()
         .run(&["init", "--recipe", "torch"])
@@ -142,6 +142,64 @@ fn init_refuses_projects_it_cannot_start_from() {
     error[P090 no-starter]: there is no starter matrix for the recipe `torch`
     help: pass `--recipe hip-extension`, `--recipe flash-attn` or the name of a recipe of yours in `matrices/recipes`
     ");
+}
+
+/// The recipe that `init` writes builds the source distribution.
+#[test]
+fn init_starts_from_a_package_on_pypi() {
+    let project = Project::new();
+    let words = ["init", "--distribution", "my-kernels"];
+    let stderr = project.run(&words).exits(1).stderr;
+    assert!(
+        stderr.starts_with("error[P090 no-starter]") && stderr.contains("--set version=VERSION"),
+        "{stderr}"
+    );
+    assert!(!project.has("matrices"), "nothing is written");
+    let words = [&words[..], &["--set", "version=1.2"]].concat();
+    let stderr = project.run(&words).exits(0).stderr;
+    for file in [
+        "matrices/recipes/my-kernels.yaml",
+        "matrices/my-kernels.yaml",
+        ".github/workflows/wheels.yml",
+    ] {
+        assert!(stderr.contains(&format!("\nwrote {file}\n")), "{stderr}");
+    }
+    assert_eq!(
+        project.run(&["check"]).exits(0).stderr,
+        "1 file, 0 errors, 0 warnings\n"
+    );
+    let recipe = "matrices/recipes/my-kernels.yaml";
+    project.run(&["check", recipe]).exits(0);
+    let ids = project.run(&["plan", "--format", "ids"]).exits(0).stdout;
+    assert!(ids.starts_with("my-kernels-1.2-rocm"), "{ids}");
+    let _ = project.run(&["render", "workflow", "--check"]).exits(0);
+    let script = project.run(&["render", "script"]).exits(0).stdout;
+    assert!(script.contains("my-kernels==1.2"), "{script}");
+    // The recipe is kept and used from now on.
+    let stderr = project.run(&words).exits(0).stderr;
+    assert!(!stderr.contains("wrote"), "{stderr}");
+}
+
+#[test]
+fn the_name_of_a_recipe_is_no_new_directory() {
+    let project = Project::new();
+    let stderr = project.run(&["init", "flash-attn"]).exits(1).stderr;
+    insta::assert_snapshot!(stderr, @r"
+    error[P090 no-starter]: `flash-attn` is the name of a recipe, and there is no directory of this name
+    help: `rock-matrix init --recipe flash-attn` starts with it in this directory; `rock-matrix init ./flash-attn` creates the directory
+    ");
+    let stderr = project.run(&["init", "apex"]).exits(1).stderr;
+    assert!(
+        stderr.contains("`rock-matrix recipe show apex`"),
+        "{stderr}"
+    );
+    project.run(&["init", "./flash-attn"]).exits(0);
+    assert!(project.has("flash-attn/matrices/flash-attn.yaml"));
+    let stderr = project.run(&["init", "my-kernels"]).exits(0).stderr;
+    assert!(
+        stderr.contains("\n`my-kernels` is a new directory; `rock-matrix init --distribution"),
+        "{stderr}"
+    );
 }
 
 #[test]

@@ -312,7 +312,7 @@ fn a_different_version_in_a_module_is_reported() {
 fn an_existing_label_is_an_error_without_replace() {
     let stderr_of = |more: &[&str]| {
         let project = Project::new().bytes(NAME, &sound().bytes());
-        project.stderr_of(&[&["wheel", "label", NAME, "--local", "rocm7"], more].concat())
+        project.stderr_of(&[&["wheel", "label", NAME, "--local", "rocm7.0"], more].concat())
     };
     appears("W060", &stderr_of(&[]), &stderr_of(&["--replace"]));
 }

@@ -358,6 +358,47 @@ fn a_directory_is_the_wheels_in_it() {
     }
 }
 
+/// A shell expands a pattern to several wheels.
+#[test]
+fn several_wheels_are_labelled_with_the_last_argument() {
+    const OTHER: &str = "other-1.0-py3-none-any.whl";
+    let project = project().bytes(OTHER, &Wheel::named(OTHER).bytes());
+    let both = "out/flash_attn-2.8.3+rocm7.1-cp311-cp311-linux_x86_64.whl\n\
+                out/other-1.0+rocm7.1-py3-none-any.whl\n";
+    let done = project
+        .run(&["wheel", "label", PLAIN, OTHER, "rocm7.1", "-o", "out"])
+        .exits(0);
+    assert_eq!(done.stdout, both);
+    let done = project
+        .run(&[
+            "wheel", "label", "--local", "rocm7.1", PLAIN, OTHER, "-o", "out",
+        ])
+        .exits(0);
+    assert_eq!(done.stdout, both);
+
+    for words in [&[PLAIN][..], &[PLAIN, OTHER]] {
+        let stderr = project
+            .run(&[&["wheel", "label"], words].concat())
+            .exits(2)
+            .stderr;
+        assert!(
+            stderr.starts_with(
+                "error: the following required arguments were not provided:\n  <LABEL>\n"
+            ),
+            "{stderr}"
+        );
+    }
+    let stderr = project
+        .run(&["wheel", "label", PLAIN, "rocm-7.1"])
+        .exits(2)
+        .stderr;
+    assert!(
+        stderr.starts_with("error: invalid value 'rocm-7.1' for '<LABEL>': `rocm-7.1` contains no")
+            && stderr.contains("as in `rocm7.1`\n"),
+        "{stderr}"
+    );
+}
+
 /// The other wheels are still changed.
 #[test]
 fn a_wheel_with_an_error_does_not_stop_the_others() {
@@ -566,9 +607,8 @@ fn a_text_that_is_no_label_is_a_bad_command_line_with_a_suggestion() {
         .exits(2)
         .stderr;
     assert!(
-        stderr.contains(
-            "letters and digits in segments joined with `.`, such as `rocm6.2.torch.2.5`"
-        ),
+        stderr
+            .contains("letters and digits in segments joined with `.`, such as `rocm6.2.torch2.5`"),
         "{stderr}"
     );
 }

@@ -710,6 +710,58 @@ fn an_image_whose_own_torch_or_python_is_used_is_no_builder_image() {
 }
 
 #[test]
+fn a_saved_plan_shows_what_an_edit_changes() {
+    let project = Project::new().file("m.yaml", SEED);
+    project
+        .run(&["plan", "m.yaml", "--format", "json", "--out", "old.json"])
+        .exits(0);
+    let project = project.file(
+        "m.yaml",
+        &SEED
+            .replace("\"3.12\"", "\"3.13\"")
+            .replace("axes:", "gpu: none\naxes:"),
+    );
+    let changes = project
+        .run(&["plan", "m.yaml", "--diff", "old.json"])
+        .exits(0)
+        .stdout;
+    assert!(
+        changes.contains("- flash-attn-2.6.3-rocm6.1-torch2.5.1-py3.12"),
+        "{changes}"
+    );
+    assert!(
+        changes.contains("+ flash-attn-2.8.3-rocm6.1-torch2.6.0-py3.13"),
+        "{changes}"
+    );
+    assert!(changes.contains("gpu: auto → none"), "{changes}");
+    assert!(changes.contains("\nnewly excluded:\n"), "{changes}");
+
+    // Two saved plans are compared in the same way.
+    project
+        .run(&["plan", "m.yaml", "--json", "--out", "new.json"])
+        .exits(0);
+    let compare = ["plan", "new.json", "--diff", "old.json"];
+    assert_eq!(project.run(&compare).exits(0).stdout, changes);
+    let document = project
+        .run(&[&compare[..], &["--json"]].concat())
+        .exits(0)
+        .json();
+    assert_eq!(document["version"], 1);
+    for list in ["jobs", "newly_excluded"] {
+        assert!(!document[list].as_array().unwrap().is_empty(), "{list}");
+    }
+    assert_eq!(document["no_longer_excluded"], serde_json::json!([]));
+    let stderr = project
+        .run(&[&compare[..], &["--only", "python=3.13"]].concat())
+        .exits(2)
+        .stderr;
+    assert!(
+        stderr.starts_with("error: `new.json` is a saved plan, whose jobs cannot be selected"),
+        "{stderr}"
+    );
+}
+
+#[test]
 fn several_files_make_one_plan() {
     let other = SEED
         .replace("\"2.5.1\", \"2.6.0\"", "\"2.7.1\"")

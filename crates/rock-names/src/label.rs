@@ -7,6 +7,7 @@
 use std::fmt::{self, Write};
 use std::str::FromStr;
 
+use super::new_label::with_rocm_version;
 use super::{RocmVersion, Version, torch_text};
 
 /// A PEP 440 local version label in normal form: segments of lower-case letters and digits joined
@@ -116,22 +117,26 @@ fn normal_segment(segment: &str) -> String {
     segment.to_ascii_lowercase()
 }
 
-/// Returns a label similar to an invalid text: each run of other characters becomes a dot.
+/// Returns a label similar to an invalid text: each run of other characters becomes a dot, except
+/// before the versions of ROCm and torch.
 fn suggestion(text: &str) -> String {
     let plain: String = text
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() { c } else { '.' })
         .collect();
-    let segments: Vec<String> = plain
-        .split('.')
-        .filter(|s| !s.is_empty())
-        .map(normal_segment)
-        .collect();
-    if segments.is_empty() {
-        "rocm62torch2.5".to_owned()
-    } else {
-        segments.join(".")
+    let mut label = String::new();
+    for segment in plain.split('.').filter(|s| !s.is_empty()) {
+        let is_version = segment.starts_with(|c: char| c.is_ascii_digit())
+            && (label.ends_with("rocm") || label.ends_with("torch"));
+        if !label.is_empty() && !is_version {
+            label.push('.');
+        }
+        label.push_str(&normal_segment(segment));
     }
+    if label.is_empty() {
+        return "rocm7.1torch2.9".to_owned();
+    }
+    with_rocm_version(&label).unwrap_or(label)
 }
 
 impl fmt::Display for LocalLabel {
@@ -527,7 +532,7 @@ impl<'a> LabelReader<'a> {
 fn rocm(number: &str, known: &[RocmVersion]) -> Result<(RocmVersion, bool), String> {
     let fault = || {
         format!(
-            "`{number}` after `rocm` is not a version: two to four numbers, such as `62` or `6.2`"
+            "`{number}` after `rocm` is not a version: two to four numbers, such as `7.1` or `71`"
         )
     };
     if number.contains('.') {

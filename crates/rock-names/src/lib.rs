@@ -35,6 +35,7 @@ mod gfx;
 mod implementation_tag;
 mod job_output;
 mod label;
+mod new_label;
 mod path;
 mod percent;
 mod platform;
@@ -74,6 +75,7 @@ pub use label::{
     Accelerator, LabelError, LabelParts, LabelPartsError, LabelStyle, LocalLabel, ParsedLabel,
     cuda_version, is_compact_unambiguous,
 };
+pub use new_label::{NewLabelError, new_label};
 pub use path::{
     is_absolute, is_file_name, is_path_below, parent_directories, resolve_link, without_dots,
 };

@@ -10,13 +10,10 @@ use super::compact_jobs::CompactJobBuilder;
 use super::interned_values::{CompactJob, InternedValues};
 use super::job_view::JobView;
 use super::naming::LabelFactory;
-use super::plan_checks::{
-    check_backends, check_collapse, check_family_of_indexes, check_required_axes,
-    check_required_variables, check_version_axis, warn_of_idle_values,
-};
+use super::plan_checks::{check_family_of_indexes, check_required_variables, warn_of_idle_values};
 use super::{PlanInputs, collisions};
 use crate::config::{
-    CheckProfile, Leaves, MatrixConfig, RecipeProfile, RepairPlatform, Switch, VersionFrom,
+    CheckProfile, Leaves, MatrixConfig, RecipeProfile, RepairPlatform, Switch, check_recipe,
 };
 use crate::matrix::{AxisSpace, ExclusionRow, expand};
 use rock_compat::Compat;
@@ -135,10 +132,7 @@ impl Plan {
 
     /// Keeps only the exclusions for which `is_wanted` returns true; it is passed the axes of the
     /// matrix file.
-    pub(super) fn keep_excluded(
-        &mut self,
-        is_wanted: impl Fn(&AxisSpace, &ExclusionRow) -> bool,
-    ) {
+    pub(super) fn keep_excluded(&mut self, is_wanted: impl Fn(&AxisSpace, &ExclusionRow) -> bool) {
         for PlanGroup {
             space, excluded, ..
         } in &mut self.groups
@@ -282,12 +276,7 @@ pub fn plan(
             // are not repaired.
             config.repair.platform = RepairPlatform::Off;
         }
-        check_backends(&config, &profile, sink);
-        if profile.version_from == VersionFrom::Axis {
-            check_version_axis(&config, sink);
-        }
-        check_required_axes(&config, &profile, sink);
-        check_collapse(&config, &profile, sink);
+        check_recipe(&config, &profile, sink);
         let selection = &options.selection;
         if let Some(expansion) = expand(&config, &profile, compat, selection, sink) {
             expanded.push((config, profile, expansion));

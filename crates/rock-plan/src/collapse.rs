@@ -111,7 +111,6 @@ impl CompactJobBuilder<'_> {
         }
         first
     }
-
 }
 
 /// Adds a cell to those that a job covers.

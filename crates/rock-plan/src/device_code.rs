@@ -2,8 +2,8 @@
 
 use super::compact_jobs::CompactJobBuilder;
 use super::gfx_choice::choose_gfx;
-use super::naming::CellValues;
 use super::interned_values::DeviceCode;
+use super::naming::CellValues;
 use crate::codes::plan as codes;
 use crate::config::{AxisRole, AxisValue, GfxSelection, ParsedValue, RowOverrides, TorchFrom};
 use crate::matrix::CellRank;

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value as Json, json};
 
+use super::interned_values::DeviceCode;
 use super::job_view::own_vars;
 use super::naming::{CellValues, wheel_tag};
-use super::interned_values::DeviceCode;
 use crate::codes::build as codes;
 use crate::config::recipe::WheelDocument;
 use crate::config::{AxisRole, MatrixConfig, RecipeProfile, RowOverrides};

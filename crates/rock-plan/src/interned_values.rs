@@ -204,14 +204,10 @@ impl InternedValues {
         compat: &Compat,
     ) -> Self {
         let mut interned = Self::default();
-        let none = interned
-            .overrides
-            .intern(Vec::new(), RowOverrides::default);
+        let none = interned.overrides.intern(Vec::new(), RowOverrides::default);
         assert_eq!(none, Self::NO_OVERRIDES);
         if profile.wheels.is_empty() {
-            interned
-                .wheels
-                .intern(ExtraWheelsKey::default(), Vec::new);
+            interned.wheels.intern(ExtraWheelsKey::default(), Vec::new);
         }
         for column in space.axes() {
             let prefix = match column.role {

@@ -194,11 +194,17 @@ impl<'a> JobView<'a> {
     }
 
     pub(super) fn device_code(self) -> &'a DeviceCode {
-        self.group.interned.device_codes.get(self.compact.device_code)
+        self.group
+            .interned
+            .device_codes
+            .get(self.compact.device_code)
     }
 
     pub(super) fn runner_choice(self) -> &'a RunnerChoice {
-        self.group.interned.runner_choices.get(self.compact.runner_choice)
+        self.group
+            .interned
+            .runner_choices
+            .get(self.compact.runner_choice)
     }
 
     /// Returns the machine that the job runs on.

@@ -395,10 +395,7 @@ fn excluded(plan: &Plan) -> Vec<ExcludedDocument> {
 fn covered(plan: &Plan) -> impl Iterator<Item = CoveredDocument> {
     plan.jobs().flat_map(|job| {
         let products = job.covered_products().into_iter();
-        products.map(move |axes| CoveredDocument {
-            id: job.id(),
-            axes,
-        })
+        products.map(move |axes| CoveredDocument { id: job.id(), axes })
     })
 }
 

@@ -52,7 +52,7 @@ pub mod workspace;
 
 pub use assemble::{Plan, PlanGroup, SelectedFrom, first_reasons, plan};
 pub use axis_filter::AxisFilter;
-pub use diff::{JobChange, diff};
+pub use diff::{ExclusionChange, JobChange, PlanDiff, diff};
 pub use failed_jobs::{RunError, failed_jobs, keep_failed_jobs, no_failed_jobs};
 pub use github::{
     GithubPlan, JOBS_PER_MATRIX, OUTPUT_BYTES, PlanShard, WorkflowCapacity, github, warn_of_size,

@@ -1,114 +1,12 @@
-//! Checks matrix files against the profiles of their recipes, and checks the jobs of a plan.
-
-use itertools::Itertools as _;
+//! Checks the jobs of a plan.
 
 use super::assemble::Plan;
 use super::job::FAMILY;
 use super::job_view::JobView;
 use crate::codes::matrix;
 use crate::codes::plan as codes;
-use crate::config::{AxisRole, MatrixConfig, RecipeBackend, RecipeProfile};
-use rock_diagnostic::{Diagnostic, Sink, nearest::nearest};
-
-/// Checks that the recipe has the backend of every cell.
-pub(super) fn check_backends(config: &MatrixConfig, profile: &RecipeProfile, sink: &mut Sink) {
-    let known = || profile.backends.iter().map(|backend| backend.name.as_str());
-    let axes = config.axes.iter();
-    let of_product = axes
-        .filter(|axis| axis.role == AxisRole::Backend)
-        .flat_map(|axis| &axis.values);
-    let rows = config.rows.iter().chain(&config.include);
-    let explicit = rows
-        .flat_map(|row| &row.axes)
-        .filter(|(name, value)| value.value.role(name) == AxisRole::Backend)
-        .map(|(_, value)| value);
-    let names = of_product.chain(explicit).map(|value| value.text.as_str());
-    for (number, name) in names.unique().enumerate() {
-        if profile.backend(Some(name)).is_some() {
-            continue;
-        }
-        let help = match nearest(name, known()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("the recipe's backends are {}", known().join(", ")),
-        };
-        let message = format!("recipe `{}` has no backend `{name}`", profile.name);
-        let location = config.locations.of(&format!("axes.backend[{number}]"));
-        sink.push(
-            Diagnostic::new(&codes::UNKNOWN_BACKEND, message)
-                .at(location, "")
-                .help(help),
-        );
-    }
-}
-
-pub(super) fn check_version_axis(config: &MatrixConfig, sink: &mut Sink) {
-    let named = config
-        .axes
-        .iter()
-        .any(|axis| axis.role == AxisRole::Package);
-    let in_rows = config.axes.is_empty()
-        && config
-            .rows
-            .iter()
-            .all(|row| row.axes.contains_key(config.distribution.as_str()));
-    if !named && !in_rows {
-        sink.push(
-            Diagnostic::new(
-                &codes::NO_VERSION_AXIS,
-                format!("no axis lists the versions of {}", config.distribution),
-            )
-            .at(config.locations.of("axes"), "")
-            .help(format!("add `{}: [\"…\"]` to `axes`", config.distribution)),
-        );
-    }
-}
-
-/// Checks that the matrix file has all axes that the recipe requires.
-pub(super) fn check_required_axes(config: &MatrixConfig, profile: &RecipeProfile, sink: &mut Sink) {
-    for name in &profile.requires {
-        let is_axis = config.axes.iter().any(|axis| axis.name == *name);
-        let in_rows =
-            !config.rows.is_empty() && config.rows.iter().all(|row| row.axes.contains_key(name));
-        if !is_axis && !in_rows {
-            let message = format!("the recipe `{}` needs the axis `{name}`", profile.name);
-            sink.push(
-                Diagnostic::new(&codes::MISSING_AXIS, message)
-                    .at(config.locations.of("axes"), "")
-                    .help(format!("add `{name}: [\"…\"]` to `axes`")),
-            );
-        }
-    }
-}
-
-/// Checks that `collapse` lists axes of the matrix file that the recipe allows a backend to
-/// collapse.
-pub(super) fn check_collapse(config: &MatrixConfig, profile: &RecipeProfile, sink: &mut Sink) {
-    for (number, name) in config.collapse.iter().enumerate() {
-        let location = config.locations.of(&format!("collapse[{number}]"));
-        let fault = |message: String| {
-            Diagnostic::new(&codes::CANNOT_COLLAPSE, message).at(location.clone(), "")
-        };
-        let allows = |backend: &RecipeBackend| {
-            backend.collapse.contains(name) || backend.collapsible.contains(name)
-        };
-        let in_rows = config.rows.iter().any(|row| row.axes.contains_key(name));
-        if !profile.backends.iter().any(allows) {
-            let message = format!(
-                "the recipe `{}` cannot build one wheel for several values of `{name}`",
-                profile.name
-            );
-            sink.push(
-                fault(message)
-                    .help("remove it, or add it to `collapsible` of a backend in your own recipe"),
-            );
-        } else if !in_rows && !config.axes.iter().any(|axis| axis.name == *name) {
-            sink.push(
-                fault(format!("the matrix file has no axis `{name}` to collapse"))
-                    .help("remove it"),
-            );
-        }
-    }
-}
+use crate::config::missing_variable;
+use rock_diagnostic::{Diagnostic, Sink};
 
 /// Checks that every job has the variables that its recipe requires, from `vars`, an axis, or its
 /// own row.
@@ -132,16 +30,7 @@ pub(super) fn check_required_variables(plan: &Plan, sink: &mut Sink) {
             let Some(first) = lacking.first() else {
                 continue;
             };
-            let message = format!(
-                "the recipe `{}` needs the variable `{name}`, which is not set",
-                group.profile.name
-            );
-            let locations = &group.config.locations;
-            let key = ["vars", "recipe"]
-                .into_iter()
-                .find(|key| locations.span(key).is_some_and(|span| !span.is_empty()));
-            let location = locations.of(key.unwrap_or("distribution"));
-            let mut fault = Diagnostic::new(&codes::MISSING_VARIABLE, message).at(location, "");
+            let mut fault = missing_variable(&group.config, &group.profile, name);
             if lacking.len() < group.job_count() {
                 fault = fault.note(format!(
                     "{} of {} jobs do not have it, such as `{first}`",
@@ -149,8 +38,7 @@ pub(super) fn check_required_variables(plan: &Plan, sink: &mut Sink) {
                     group.job_count()
                 ));
             }
-            let command = format!("`rock-matrix recipe show {}`", group.profile.name);
-            sink.push(fault.help(format!("set `{name}` under `vars`; {command} describes it")));
+            sink.push(fault);
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Starter matrix files: for the Python project of a directory, or for flash-attn with Triton
-//! kernels.
+//! Starter matrix files: for the Python project of a directory, a package on PyPI, a recipe of the
+//! user, or flash-attn with Triton kernels.
 //!
 //! Input: texts of the project's files and the compatibility data. Output: the text of a matrix
 //! file.
@@ -8,6 +8,7 @@
 //! module reads and writes no files.
 
 mod own_recipe;
+mod package;
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use regex::Regex;
 use serde::Serialize;
 
 use crate::codes::plan as codes;
-use crate::config::recipe::RecipeDocument;
+use crate::config::recipe::{RecipeDocument, embedded_names};
 use rock_compat::rows::{Confidence, TorchRow};
 use rock_compat::{Compat, ImportQuery, Support};
 use rock_diagnostic::Diagnostic;
@@ -246,6 +247,8 @@ pub struct StarterMatrix {
     pub distribution: String,
     /// The text of the matrix file.
     pub matrix: String,
+    /// The text of the recipe that the matrix file uses, if it is a new one.
+    pub recipe: Option<String>,
     /// The reason for choosing it.
     pub why: String,
 }
@@ -255,7 +258,13 @@ const PROJECT_RECIPE: &str = "hip-extension";
 /// The recipe and the project of the other starter.
 const FLASH_ATTN: &str = "flash-attn";
 
-/// Chooses the starter: the directory's project if there is one, otherwise flash-attn.
+/// Whether there is a starter for this built-in recipe.
+pub fn is_starter_recipe(name: &str) -> bool {
+    [PROJECT_RECIPE, FLASH_ATTN].contains(&name)
+}
+
+/// Chooses the starter: the directory's project if there is one, otherwise the given package on
+/// PyPI, or flash-attn.
 ///
 /// # Errors
 /// If there is no starter for these options, or if the project's files do not state its name and
@@ -277,6 +286,10 @@ pub fn choose(
         (Some(recipe), _) => recipe,
         (None, Some(FLASH_ATTN)) => FLASH_ATTN,
         (None, None) if !files.is_project() => FLASH_ATTN,
+        // A recipe with this name would replace the built-in one.
+        (None, Some(name)) if !files.is_project() && embedded_names().any(|one| one == name) => {
+            name
+        }
         (None, _) => PROJECT_RECIPE,
     };
     let starter_fault =
@@ -292,17 +305,28 @@ pub fn choose(
                 )),
             );
         }
+        if request.version.is_some() {
+            return Err(fault(
+                "the version of flash-attn is chosen by the compatibility data".to_owned(),
+            )
+            .help(
+                "leave out `--set`, and edit the versions in the matrix file; \
+                 `--distribution NAME` starts with another package",
+            ));
+        }
         let why = if request.recipe.is_some() || distribution.is_some() {
             "flash-attn with Triton kernels, as requested".to_owned()
         } else {
             "there is no pyproject.toml or setup.py here, so this starts with flash-attn and \
-             Triton kernels, which build in minutes"
+             Triton kernels, which build in minutes; `--distribution NAME --set version=VERSION` \
+             starts with a package on PyPI"
                 .to_owned()
         };
         let matrix = flash_attn_matrix(compat).map_err(starter_fault)?;
         return Ok(StarterMatrix {
             distribution: FLASH_ATTN.to_owned(),
             matrix,
+            recipe: None,
             why,
         });
     }
@@ -315,10 +339,15 @@ pub fn choose(
              yours in `matrices/recipes`"
         )));
     }
+    if let (false, None, Some(name)) = (files.is_project(), &request.recipe, &request.distribution)
+    {
+        return package::package_starter(name, request, compat);
+    }
     if !files.is_project() {
         return Err(
             fault("there is no pyproject.toml or setup.py in this directory".to_owned()).help(
-                "run it in the project's directory, or without options to start with flash-attn",
+                "run it in the project's directory; `--distribution NAME --set version=VERSION` \
+                 starts with a package on PyPI, and no option with flash-attn",
             ),
         );
     }
@@ -337,6 +366,7 @@ pub fn choose(
     Ok(StarterMatrix {
         distribution: project.name.normalized(),
         matrix: project_matrix(&project, compat).map_err(starter_fault)?,
+        recipe: None,
         why: format!(
             "{} describes {} {}, so this starts with that project: pip builds it (recipe \
              {PROJECT_RECIPE}){with_torch}",

@@ -173,7 +173,7 @@ fn a_workspace_needs_valid_files_unless_only_valid_ones_are_loaded() {
     let (plan, _) = workspace.plan(&PlanInputs::default()).unwrap();
     assert_eq!(plan.job_count(), 1);
     let source = SourceText::new("broken.yaml", "version: 1\ndistribution: a b\n");
-    assert!(Workspace::from_matrix(&source, &fixture.options()).is_err());
+    assert!(Workspace::from_matrix(&source, &[], &fixture.options()).is_err());
 }
 
 #[test]

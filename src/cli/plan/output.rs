@@ -1,9 +1,11 @@
 //! The plan as text, JSON, IDs or the matrices of a workflow, and its changes since a saved plan.
 
+use std::path::Path;
+
 use super::{Args, PlanFormat};
 use crate::cli::{Exit, Shell, load};
 use crate::diagnostic::Sink;
-use crate::plan::{self, Plan, WorkflowCapacity};
+use crate::plan::{self, Plan, PlanDiff, SavedPlan, WorkflowCapacity};
 use crate::render;
 
 /// Prints the plan, or what changed since the plan of `--diff`.
@@ -15,19 +17,7 @@ pub(super) fn print(
     sink: &mut Sink,
 ) -> Result<Exit, Exit> {
     if let Some(old) = &args.diff {
-        let source = load::plan_source(shell, old)?;
-        let old = plan::read_json(&source, sink).ok_or(Exit::Fault)?;
-        let new: Vec<plan::Job> = plan.jobs().map(plan::JobView::to_job).collect();
-        let changes = plan::diff(&old, &new);
-        return Ok(match args.format() {
-            PlanFormat::Json => load::write_output(shell, args.out.as_deref(), |out| {
-                serde_json::to_writer(&mut *out, &changes)?;
-                out.write_all(b"\n")
-            }),
-            _ => load::write_output(shell, args.out.as_deref(), |out| {
-                out.write_all(render::changes(&changes).as_bytes())
-            }),
-        });
+        return print_changes(args, shell, old, &SavedPlan::of(plan), sink);
     }
     if args.github_output {
         write_outputs(args, shell, plan, sink)?;
@@ -63,6 +53,42 @@ pub(super) fn print(
             })
         }
     })
+}
+
+/// Prints what changed from the saved plan `old` to `new`.
+pub(super) fn print_changes(
+    args: &Args,
+    shell: &Shell,
+    old: &Path,
+    new: &SavedPlan,
+    sink: &mut Sink,
+) -> Result<Exit, Exit> {
+    let source = load::plan_source(shell, old)?;
+    let old = plan::read_saved(&source, sink).ok_or(Exit::Fault)?;
+    let diff = plan::diff(&old, new);
+    Ok(load::write_output(
+        shell,
+        args.out.as_deref(),
+        |out| match args.format() {
+            PlanFormat::Json => {
+                let document = ChangesDocument {
+                    version: 1,
+                    diff: &diff,
+                };
+                serde_json::to_writer(&mut *out, &document)?;
+                out.write_all(b"\n")
+            }
+            _ => out.write_all(render::changes(&diff).as_bytes()),
+        },
+    ))
+}
+
+/// The JSON document of the differences between two plans.
+#[derive(serde::Serialize)]
+struct ChangesDocument<'d> {
+    version: u32,
+    #[serde(flatten)]
+    diff: &'d PlanDiff,
 }
 
 /// Returns the plan in GitHub's form; warns if the matrices had to be reduced or soon will be.

@@ -87,6 +87,7 @@ pick --list|--all -> `rock-matrix report packages` lists all published wheels
 
 plan --list|--all -> `rock-matrix plan` lists all jobs without an option
 plan --jobs|--ids|--print-build-identifiers -> `--format ids` prints the IDs of the jobs
+plan --compare|--base|--against -> `--diff OLD.json` shows what changed since a saved plan
 plan --torch|--rocm|--python|--backend -> `--only AXIS=VALUE` keeps the jobs with a value
 plan --torch|--rocm|--python|--backend -> `--axis AXIS=VALUES` plans other values
 plan --filter|--select|--job -> `--only AXIS=VALUE` selects jobs

@@ -188,12 +188,16 @@ fn a_label_has_letters_digits_and_dots_only() {
     for text in ["", "a..b", ".a", "a.", "a+b", "rocm 62", "röcm"] {
         assert!(normal(text).is_err(), "{text}");
     }
-    assert!(
-        normal("rocm62+torch 2.5")
-            .unwrap_err()
-            .to_string()
-            .ends_with("such as `rocm62.torch.2.5`")
-    );
+    for (text, similar) in [
+        ("rocm62+torch 2.5", "rocm62.torch2.5"),
+        ("+rocm 7.1", "rocm7.1"),
+        ("+rocm7", "rocm7.0"),
+        ("a+-2", "a.2"),
+        ("+", "rocm7.1torch2.9"),
+    ] {
+        let error = normal(text).unwrap_err().to_string();
+        assert!(error.ends_with(&format!("such as `{similar}`")), "{error}");
+    }
 }
 
 #[test]
@@ -377,7 +381,7 @@ fn a_label_of_other_parts_is_refused_with_the_reason() {
     assert_eq!(reason("cpu"), "it does not begin with `rocm` or `cu`");
     assert_eq!(
         reason("rocm6torch2.5"),
-        "`6` after `rocm` is not a version: two to four numbers, such as `62` or `6.2`"
+        "`6` after `rocm` is not a version: two to four numbers, such as `7.1` or `71`"
     );
     assert_eq!(reason("cutorch2.5"), "`cu` is not followed by a version");
     assert_eq!(

@@ -312,7 +312,7 @@ pub const IMPORT_UNTRIED: Code = Code::note(
 pub const NO_STARTER: Code = Code::error(
     "P090",
     "no-starter",
-    "`rock-matrix init` cannot write a matrix file for this request. It can write one for the Python project in a directory, for flash-attn with Triton kernels, or for a recipe of yours in `matrices/recipes` or `--recipes`. The name and version of the project are read from `pyproject.toml`, `setup.cfg` or `setup.py` without running them.\n\nIf the version is computed during the build, from tags for example, pass it with `--set version=1.2`; pass a name with `--distribution`. Matrix files for the other recipes are under `matrices/` in this program's repository.",
+    "`rock-matrix init` cannot write a matrix file for this request. It can write one for the Python project in a directory, for a package on PyPI (`--distribution NAME --set version=1.2`), for flash-attn with Triton kernels, or for a recipe of yours in `matrices/recipes` or `--recipes` (`--recipe NAME`). A package on PyPI gets a recipe that builds its source distribution. The name and version of the project are read from `pyproject.toml`, `setup.cfg` or `setup.py` without running them.\n\nIf the version is computed during the build, from tags for example, pass it with `--set version=1.2`; pass a name with `--distribution`. The argument is a directory, which is created; `rock-matrix recipe new NAME` writes a recipe of your own. Matrix files for the other recipes are under `matrices/` in this program's repository.",
 );
 /// An axis whose values cannot share a wheel.
 pub const CANNOT_COLLAPSE: Code = Code::error(

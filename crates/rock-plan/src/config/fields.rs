@@ -168,9 +168,10 @@ pub(super) const MATRIX: RecordShape = RecordShape {
             "label-style",
             Shape::Word(LabelChoice::WORDS),
             "auto",
-            "How labels spell the ROCm version: `rocm62` or `rocm6.2`. `auto` is compact if that \
-             can be read in only one way, otherwise dotted, so one plan may have `rocm64` and \
-             `rocm7.14` (`rocm714` could be 7.1.4).",
+            "How labels spell the ROCm version: `rocm71` or `rocm7.1`. Both are read, and dotted \
+             labels are never ambiguous. `auto` is compact if that can be read in only one way, \
+             otherwise dotted, so one plan may have `rocm71` and `rocm7.14` (`rocm714` could be \
+             7.1.4).",
         ),
         optional(
             "unknown",

@@ -20,6 +20,7 @@ mod texts;
 pub use texts::docker_argument_fault;
 
 use super::fields::{MATRIX, MATRIX_FILE};
+use super::recipe_checks::check_valid_parts;
 use super::{KeyLocations, Lookups, MatrixConfig, ParsedFile};
 use crate::codes::matrix as codes;
 use rock_diagnostic::{Code, Diagnostic, Location, Sink, SourceText};
@@ -42,8 +43,9 @@ pub fn read_parsed(
     let tree = file.tree?;
     if is_saved_plan(&source.text) {
         let message = "this is a saved plan, not a matrix file";
-        let help = "pass it to `rock-matrix build`, `render` or `publish --plan`, or name the \
-            matrix files from which it was made";
+        let help = "pass it to `rock-matrix build`, `render` or `publish --plan`, compare it with \
+            another one with `rock-matrix plan NEW.json --diff OLD.json`, or name the matrix files \
+            from which it was made";
         sink.push(
             Diagnostic::new(&codes::SAVED_PLAN, message)
                 .at(Location::File(source.path.clone()), "")
@@ -85,7 +87,16 @@ pub fn read_parsed(
     let recipe = reader.recipe(&whole);
     let release = reader.release_type(&mut whole, &recipe, &mut locations);
     let config = reader.config(&whole, (recipe, release), host_values, locations);
-    config.filter(|_| !file.has_errors && sink.error_count() == errors)
+    let config = config.filter(|_| !file.has_errors)?;
+    if sink.error_count() == errors {
+        return Some(config);
+    }
+    // Without errors, this is checked with the plan.
+    if let Some(recipe) = lookups.recipes.known(&config.recipe) {
+        let profile = recipe.profile(&config.distribution.normalized());
+        check_valid_parts(&config, (&whole, has_unknown_keys), &profile, sink);
+    }
+    None
 }
 
 /// Whether a text was written by `plan --format json`. A matrix file may be a mapping in braces too,

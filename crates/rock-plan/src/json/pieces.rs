@@ -189,7 +189,12 @@ impl SerializedPieces {
                 })
             });
             keep(&mut pieces.device_codes, compact.device_code, || {
-                let gfx: Vec<String> = view.device_code().gfx.iter().map(ToString::to_string).collect();
+                let gfx: Vec<String> = view
+                    .device_code()
+                    .gfx
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect();
                 inner(&DeviceCodePart {
                     families: if gfx == view.families() {
                         &[]
@@ -208,7 +213,8 @@ impl SerializedPieces {
                 inner(&RunnerPart::of(view))
             });
             keep(&mut pieces.runner_warnings, compact.runner_choice, || {
-                let warnings: Vec<&str> = view.runner_choice().note.as_deref().into_iter().collect();
+                let warnings: Vec<&str> =
+                    view.runner_choice().note.as_deref().into_iter().collect();
                 if warnings.is_empty() {
                     return Vec::new();
                 }

@@ -220,8 +220,7 @@ mod tests {
     /// The user excludes ROCm 6.4 except for one cell, or the product does not have it.
     #[test]
     fn an_included_cell_is_kept_and_does_not_change_the_choice() {
-        let include =
-            "include: [{axes: {flash-attn: \"2.8.3\", python: \"3.12\", torch: \"2.8.0\", rocm: \"6.4\"}}]\n";
+        let include = "include: [{axes: {flash-attn: \"2.8.3\", python: \"3.12\", torch: \"2.8.0\", rocm: \"6.4\"}}]\n";
         let axes = |rocm: &str| {
             format!(
                 "axes: {{flash-attn: [\"2.8.3\"], python: [\"3.11\", \"3.12\"], torch: [\"2.8.0\"], rocm: [{rocm}]}}\n"

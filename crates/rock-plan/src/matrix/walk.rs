@@ -395,8 +395,7 @@ mod tests {
         let space = space();
         let walk = |legs: usize, steps: u64| {
             let mut walk = MatrixWalk::with_limits(&space, &[], WalkLimits { legs, steps });
-            walk.walk_product()
-                .map(|()| (walk.legs.len(), walk.steps))
+            walk.walk_product().map(|()| (walk.legs.len(), walk.steps))
         };
         let (legs, steps) = walk(usize::MAX, u64::MAX).unwrap();
         assert_eq!(legs, 12);

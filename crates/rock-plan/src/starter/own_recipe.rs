@@ -115,5 +115,6 @@ pub(super) fn own_recipe_starter(
         why: format!("{name} with the recipe {}, as requested", recipe.name),
         distribution: name,
         matrix,
+        recipe: None,
     })
 }

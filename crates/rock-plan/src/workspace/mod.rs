@@ -163,17 +163,22 @@ impl<'c> Workspace<'c> {
         }
     }
 
-    /// Creates a workspace with one matrix file, whose text the program created or changed. Returns
-    /// warnings about it too.
+    /// Creates a workspace with one matrix file, whose text the program created or changed, and
+    /// recipes that are not on disk. Returns warnings about them too.
     ///
     /// # Errors
     /// If the text has errors, or if a recipe cannot be read or has errors.
     pub fn from_matrix(
         source: &SourceText,
+        recipes: &[SourceText],
         options: &WorkspaceOptions<'c>,
     ) -> Result<(Self, Vec<Diagnostic>), Diagnostics> {
         let mut sink = Sink::new();
-        match options.directories().read_recipes(&[], &mut sink) {
+        let recipes: Vec<ParsedFile> = recipes
+            .iter()
+            .map(|recipe| ParsedFile::parse_recipe(recipe.clone(), &mut sink))
+            .collect();
+        match options.directories().read_recipes(&recipes, &mut sink) {
             Ok(recipes) => {
                 let file = ParsedFile::parse(source.clone(), &mut sink);
                 let workspace = Self::with_recipes(recipes, vec![file], options, &mut sink);

@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use rock_diagnostic::{count_more, counted};
 use rock_names::GfxTarget;
 use rock_plan::matrix::{ExclusionRow, table_command};
-use rock_plan::{JobChange, JobView, Plan, PlanGroup, SelectedFrom};
+use rock_plan::{ExclusionChange, JobChange, JobView, Plan, PlanDiff, PlanGroup, SelectedFrom};
 
 /// The amount of detail in a rendered plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -343,20 +343,48 @@ fn tell_wheels(why: &str, wheels: &[&str], detail: PlanDetail, text: &mut String
 }
 
 /// Renders the differences between two plans as text.
-pub fn changes(changes: &[JobChange]) -> String {
+pub fn changes(diff: &PlanDiff) -> String {
     let mut text = String::new();
-    for change in changes {
+    for change in &diff.jobs {
         let _ = match change {
             JobChange::Added { id, wheel } => writeln!(text, "+ {id}  {wheel}"),
             JobChange::Removed { id, wheel } => writeln!(text, "- {id}  {wheel}"),
             JobChange::Changed { id, fields } => writeln!(text, "~ {id}  {}", fields.join("; ")),
         };
     }
-    let verb = if changes.len() == 1 {
+    let verb = if diff.jobs.len() == 1 {
         "differs"
     } else {
         "differ"
     };
-    let _ = writeln!(text, "{} {verb}", counted(changes.len(), "job"));
+    let _ = writeln!(text, "{} {verb}", counted(diff.jobs.len(), "job"));
+    for (title, rows) in [
+        ("newly excluded", &diff.newly_excluded),
+        ("no longer excluded", &diff.no_longer_excluded),
+    ] {
+        if !rows.is_empty() {
+            let _ = writeln!(text, "\n{title}:");
+        }
+        rows.iter()
+            .for_each(|row| write_exclusion_change(row, &mut text));
+    }
     text
+}
+
+fn write_exclusion_change(row: &ExclusionChange, text: &mut String) {
+    let axes: Vec<String> = row
+        .axes
+        .iter()
+        .map(|(name, value)| format!("{name} {value}"))
+        .collect();
+    let _ = writeln!(
+        text,
+        "  {} for {}: {} ({}) [{}]",
+        row.distribution,
+        row.platform,
+        axes.join(" × "),
+        counted(row.count, "cell"),
+        row.code
+    );
+    let _ = writeln!(text, "    {}", row.reason);
 }

@@ -18,7 +18,7 @@ use crate::cli::{Exit, Format, Shell, load};
 use crate::codes::wheel as codes;
 use crate::config::REPAIR_PRESETS;
 use crate::diagnostic::{Diagnostic, Diagnostics, ExitClass};
-use crate::names::LocalLabel;
+use crate::names::{LocalLabel, new_label};
 use crate::wheel::DosTime;
 
 pub(in crate::cli) use text::{graft_lines, repair_note_line, unchanged_line};
@@ -84,7 +84,13 @@ pub(super) struct Args {
     #[arg(short = 'n', long, help_heading = "Output")]
     dry_run: bool,
     /// Also set this local version label
-    #[arg(long, value_name = "LABEL", alias = "label", help_heading = "Output")]
+    #[arg(
+        long,
+        value_name = "LABEL",
+        alias = "label",
+        value_parser = new_label,
+        help_heading = "Output"
+    )]
     relabel: Option<LocalLabel>,
     #[command(flatten, next_help_heading = "Output")]
     format: OutputFormat,

@@ -1,0 +1,114 @@
+//! The starter matrix and recipe for a package on PyPI.
+//!
+//! **Invariant:** the matrix file is that of the recipe: it has the axes that the recipe requires.
+
+use serde::Serialize;
+
+use super::own_recipe::own_recipe_starter;
+use super::{ProjectFiles, StarterMatrix, StarterRequest};
+use crate::codes::plan as codes;
+use crate::config::recipe;
+use rock_compat::Compat;
+use rock_diagnostic::{Diagnostic, Sink, SourceText};
+use rock_names::{DistributionName, PackageVersion};
+use rock_template::render;
+
+#[derive(Serialize)]
+struct PackageView<'a> {
+    name: &'a str,
+    version: String,
+}
+
+/// Returns the starter for a package whose source distribution is on PyPI, with a recipe that
+/// builds it.
+///
+/// # Errors
+/// If the version is missing or invalid.
+pub(super) fn package_starter(
+    distribution: &DistributionName,
+    request: &StarterRequest,
+    compat: &Compat,
+) -> Result<StarterMatrix, Diagnostic> {
+    let name = distribution.normalized();
+    let fault = |message: String| Diagnostic::new(&codes::NO_STARTER, message);
+    let Some(version) = &request.version else {
+        let message = format!(
+            "there is no pyproject.toml or setup.py in this directory, and no version of `{name}` \
+             on PyPI is given"
+        );
+        return Err(fault(message).help(
+            "pass a version with a source distribution, `--set version=VERSION`, or run it in the \
+             directory of the project",
+        ));
+    };
+    let version: PackageVersion = version.parse().map_err(|_| {
+        fault(format!("`{version}` is not a valid version (PEP 440)"))
+            .help("pass a release, such as `--set version=1.2`")
+    })?;
+    let view = PackageView {
+        name: &name,
+        version: version.to_string(),
+    };
+    let template = include_str!("../../templates/starter/sdist-recipe.yaml");
+    let text =
+        render("sdist-recipe.yaml", template, &view).map_err(|error| fault(error.to_string()))?;
+    let mut sink = Sink::new();
+    let source = SourceText::new(format!("{name}.yaml"), text.as_str());
+    let Some(document) = recipe::from_source(&source, &mut sink) else {
+        return Err(fault(format!("`{name}` cannot be the name of a recipe"))
+            .help("write the recipe yourself: `rock-matrix help recipes` shows an example"));
+    };
+    let starter = own_recipe_starter(&ProjectFiles::default(), request, &document, compat)?;
+    Ok(StarterMatrix {
+        why: format!(
+            "there is no pyproject.toml or setup.py here, so this starts with the source \
+             distribution of {name} {version} on PyPI"
+        ),
+        recipe: Some(text),
+        ..starter
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::package_starter;
+    use crate::config::recipe::{RecipeSet, from_source};
+    use crate::config::{Lookups, read};
+    use crate::starter::StarterRequest;
+    use rock_compat::Compat;
+    use rock_diagnostic::{Sink, SourceText};
+
+    fn request(version: Option<&str>) -> StarterRequest {
+        StarterRequest {
+            version: version.map(str::to_owned),
+            distribution: Some("My_Kernels".parse().unwrap()),
+            ..StarterRequest::default()
+        }
+    }
+
+    #[test]
+    fn the_recipe_and_the_matrix_file_are_valid() {
+        let (compat, request) = (Compat::embedded(), request(Some("0.3")));
+        let name = request.distribution.clone().unwrap();
+        let starter = package_starter(&name, &request, &compat).unwrap();
+        assert_eq!(starter.distribution, "my-kernels");
+        let mut sink = Sink::new();
+        let recipe = SourceText::new("my-kernels.yaml", starter.recipe.unwrap());
+        let document = from_source(&recipe, &mut sink).unwrap();
+        let recipes = RecipeSet::with_shipped([document]);
+        let matrix = SourceText::new("m.yaml", starter.matrix);
+        let config = read(&matrix, &Lookups::new(&compat, recipes.into()), &mut sink);
+        assert!(sink.is_empty(), "{:?}", sink.finish());
+        assert_eq!(config.unwrap().recipe, "my-kernels");
+    }
+
+    #[test]
+    fn a_version_is_required() {
+        let compat = Compat::embedded();
+        for version in [None, Some("new")] {
+            let request = request(version);
+            let name = request.distribution.clone().unwrap();
+            assert!(package_starter(&name, &request, &compat).is_err());
+        }
+    }
+}
