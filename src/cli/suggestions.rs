@@ -85,7 +85,8 @@ pub(super) fn check_out_option(
     Err(named.error(ErrorKind::UnknownArgument, text))
 }
 
-/// Replaces clap's tips with ones that lead to a command line that works.
+/// Replaces clap's tips with ones that lead to a command line that works, and its usage with that
+/// of `--help`.
 pub(super) fn improved(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
     let kind = error.kind();
     let has_tips = matches!(
@@ -100,6 +101,8 @@ pub(super) fn improved(mut error: clap::Error, arguments: &[OsString]) -> clap::
     }
     let root = super::command();
     let (command, path) = command_of(&root, &error);
+    // clap's usage has the options that were passed, as if they were required.
+    let usage = command.clone().render_usage();
     let tips = match kind {
         ErrorKind::UnknownArgument => option_tips(&mut error, command, &path, arguments),
         ErrorKind::InvalidSubcommand => subcommand_tips(&mut error, &root, command, &path),
@@ -112,6 +115,7 @@ pub(super) fn improved(mut error: clap::Error, arguments: &[OsString]) -> clap::
         }
     };
     add_tips(&mut error, tips);
+    error.insert(ContextKind::Usage, ContextValue::StyledStr(usage));
     error
 }
 
@@ -382,7 +386,9 @@ fn argument_named<'c>(command: &'c Command, name: &str) -> Option<&'c str> {
     };
     command.get_positionals().find_map(|argument| {
         let value = argument.get_value_names()?.first()?.as_str();
-        (is_same(value) || is_same(argument.get_id().as_str())).then_some(value)
+        // `FILE|JOB` accepts both.
+        let part = value.split('|').find(|part| is_same(part));
+        part.or_else(|| is_same(argument.get_id().as_str()).then_some(value))
     })
 }
 
@@ -488,6 +494,28 @@ mod tests {
             "data may have others"
         );
         assert!(!error(&["wheel", "label"]).contains("is one of"));
+    }
+
+    #[test]
+    fn usage_lines_do_not_contain_the_options_that_were_passed() {
+        for (words, usage) in [
+            (
+                &["render", "docker", "--json", "--foo"][..],
+                "render docker [OPTIONS] [FILE|JOB]...",
+            ),
+            (
+                &["plan", "--json", "--out", "x", "--foo"],
+                "plan [OPTIONS] [FILES]...",
+            ),
+            (
+                &["plan", "--json", "--format", "human"],
+                "plan [OPTIONS] [FILES]...",
+            ),
+        ] {
+            let text = error(words);
+            let expected = format!("\nUsage: rock-matrix {usage}\n");
+            assert!(text.contains(&expected), "{text}");
+        }
     }
 
     #[test]
@@ -630,6 +658,26 @@ mod tests {
             (
                 &["build", "--job", "x"],
                 "write it without an option: `rock-matrix build JOB`",
+            ),
+            (
+                &["render", "--job", "x"],
+                "write it without an option: `rock-matrix render JOB`",
+            ),
+            (
+                &["render", "script", "--job", "x"],
+                "write it without an option: `rock-matrix render script JOB`",
+            ),
+            (
+                &["wheel", "check", "--dir", "x"],
+                "write it without an option: `rock-matrix wheel check DIR`",
+            ),
+            (
+                &["index", "yank", "dist", "a==1", "--reason", "x"],
+                "write it after a colon: `rock-matrix index yank DIR 'FILES: REASON'`",
+            ),
+            (
+                &["pick", "--gfx", "gfx90a"],
+                "`--published DIR` searches a directory of releases or wheels",
             ),
             (
                 &["render", "--dry-run"],

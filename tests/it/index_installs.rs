@@ -314,6 +314,87 @@ fn links_below_an_address_name_no_metadata_where_there_is_none() {
     );
 }
 
+/// Pages outside of the directory of the wheels announce METADATA that is there, and write none.
+#[test]
+fn the_wheels_of_pages_elsewhere_are_only_read() {
+    let project = project();
+    let before = project.files();
+    let elsewhere = ["index", "build", "dist", "--out", "site"];
+    project.run(&elsewhere).exits(0);
+    let page = "site/rocm6.2-torch2.5/flash-attn/index.html";
+    assert!(!project.read(page).contains("core-metadata"));
+    let mut files = project.files();
+    files.retain(|file| !file.starts_with("site/"));
+    assert_eq!(files, before);
+
+    let stdout = project.run(&["index", "build", "dist"]).exits(0).stdout;
+    let line = format!(
+        "\nwrote {} `.metadata` files next to the wheels\n",
+        LABELS.len()
+    );
+    assert!(stdout.contains(&line), "{stdout}");
+    project.run(&elsewhere).exits(0);
+    assert!(project.read(page).contains("core-metadata=\"sha256="));
+    let wheel = "dist/flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl";
+    let project = project.file(&format!("{wheel}.metadata"), "of another wheel");
+    project.run(&elsewhere).exits(0);
+    assert!(!project.read(page).contains("core-metadata"));
+}
+
+/// `publish DIR/*` includes METADATA files that `index build DIR` wrote.
+#[test]
+fn metadata_next_to_a_wheel_is_not_published_itself() {
+    let project = project();
+    project.run(&["index", "build", "dist"]).exits(0);
+    let wheel = "dist/flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl";
+    let metadata = format!("{wheel}.metadata");
+    let stderr = project
+        .run(&["publish", "--out", "release", wheel, &metadata])
+        .exits(0)
+        .stderr;
+    assert!(
+        stderr.contains("skipped 1 `.metadata` file: the METADATA is in the wheels next to them"),
+        "{stderr}"
+    );
+    std::fs::remove_file(project.path(wheel)).unwrap();
+    let stderr = project
+        .run(&["publish", "--out", "other", &metadata])
+        .exits(1)
+        .stderr;
+    assert!(stderr.starts_with("error[G001"), "{stderr}");
+}
+
+#[test]
+fn pages_instead_of_wheels_have_help() {
+    let project = project();
+    project.run(&["index", "build", "dist"]).exits(0);
+    let wheels = "help: `dist/simple` has only the pages of an index: pass `dist`, which has the \
+                  wheels";
+    let pages = "help: pass the pages of its index, `dist/simple`";
+    for (words, help) in [
+        (&["index", "yank", "dist/simple", "flash-attn"][..], wheels),
+        (&["publish", "--out", "release", "dist/simple/"], "pass `dist`,"),
+        (&["pick", "--wheels", "dist/simple"], wheels),
+        (&["pick", "--published", "dist/simple"], wheels),
+        (
+            &[
+                "report",
+                "page",
+                "--published",
+                "dist",
+                "--yanked-in",
+                "dist",
+                "--out",
+                "page",
+            ],
+            pages,
+        ),
+    ] {
+        let stderr = project.run(words).exits(1).stderr;
+        assert!(stderr.contains(help), "{stderr}");
+    }
+}
+
 #[test]
 fn pages_are_not_written_over_other_things() {
     let project = project().file("site/index.html", "<h1>my home page</h1>");

@@ -1,5 +1,7 @@
 //! An index of the SDK's packages.
 
+use rock_matrix::names::has_wheel_extension;
+
 use crate::support::Project;
 use crate::support::artifacts::{Artifacts, library};
 
@@ -47,10 +49,19 @@ fn packages_of_a_build_with_a_label_are_in_the_index() {
     std::fs::write(project.path("out/dist/.kpack_staging").join(core), b"").unwrap();
     let outcome = project.run(&["index", "build", "out/dist"]).exits(0);
     assert_eq!(outcome.stderr, "", "nothing is left out");
+    let files = project.files();
+    let is_wheel = |file: &&String| {
+        let name = file.strip_prefix("out/dist/");
+        name.is_some_and(|name| has_wheel_extension(name) && !name.contains('/'))
+    };
+    let wheel_count = files.iter().filter(is_wheel).count();
     assert_eq!(
         outcome.stdout,
-        "wrote out/dist/simple: 17 pages\ninstall with:\n  \
-         pip install 'rocm[libraries,devel]' --no-build-isolation --index-url file://[ROOT]/out/dist/simple/any/\n"
+        format!(
+            "wrote out/dist/simple: 17 pages\n\
+             wrote {wheel_count} `.metadata` files next to the wheels\ninstall with:\n  \
+             pip install 'rocm[libraries,devel]' --no-build-isolation --index-url file://[ROOT]/out/dist/simple/any/\n"
+        )
     );
     // Of labels that are texts, `g10` comes before `g9`.
     let page = links(&project.read("out/dist/simple/any/rocm-sdk-core/index.html"));

@@ -9,6 +9,7 @@ use rock_diagnostic::{Diagnostic, Sink};
 use rock_plan::Job;
 use rock_plan::config::Platform;
 use rock_plan::config::recipe::RecipeDocument;
+use rock_plan::workspace::is_stdin;
 use rock_recipe::codes::{build as codes, host};
 use rock_recipe::container::{self, ContainerRun, DeviceAccess, EngineProgram, PROXY_VARIABLES};
 use rock_recipe::render::{self, WindowsShell};
@@ -157,6 +158,16 @@ impl JobRenderer<'_> {
         let job = self.job;
         let directory = format!("{ROOT}/{}", job.id);
         let written = render::command(&self.script_command(&directory));
+        // At a terminal, the command would wait for standard input.
+        let mut files = self.options.files.iter();
+        let (redirect, input) = if files.any(|file| is_stdin(Path::new(file))) {
+            (
+                " < FILE",
+                "# FILE contains what this command read from standard input.\n",
+            )
+        } else {
+            ("", "")
+        };
         // The container does not have this program, so checkouts are made before it starts.
         let checkouts: Vec<String> = build
             .steps
@@ -191,7 +202,8 @@ impl JobRenderer<'_> {
         };
         let (wheel, written) = (render::comment(&job.wheel), escape_line(&written));
         Ok(format!(
-            "# {wheel}\n{checkouts}# Write the script that it runs: {written}\n{finishing}{command}"
+            "# {wheel}\n{checkouts}# Write the script that it runs: {written}{redirect}\n\
+             {input}{finishing}{command}"
         ))
     }
 

@@ -85,16 +85,16 @@ impl IndexDirectory {
         Ok(all)
     }
 
-    /// Replaces the pages unless nothing changed, and returns the number of written ones. `wheels`
-    /// is the directory of the wheels; METADATA files of deleted wheels are removed from it before
-    /// the old pages.
+    /// Replaces the pages unless nothing changed, and returns the number of written ones.
+    /// `metadata` is the directory of the METADATA files; those of deleted wheels are removed from
+    /// it before the old pages.
     ///
     /// # Errors
     /// Something cannot be written; the pages are then unchanged.
     pub fn replace(
         &self,
         repository: &SimpleRepository,
-        wheels: Option<&Path>,
+        metadata: Option<&Path>,
         swap: DirectorySwap,
     ) -> Result<usize, Diagnostics> {
         let written = repository
@@ -112,8 +112,8 @@ impl IndexDirectory {
             .par_iter()
             .try_for_each(|(name, bytes)| self.stage(&staging, name, bytes))
             .map_err(index_unchanged)?;
-        if let Some(wheels) = wheels {
-            self.remove_stale_metadata(wheels)
+        if let Some(directory) = metadata {
+            self.remove_stale_metadata(directory)
                 .map_err(index_unchanged)?;
         }
         staging.commit().map_err(|error| not_replaceable(&error))?;
@@ -207,7 +207,7 @@ pub fn check_index_target(
     wheels: Option<&Path>,
 ) -> Result<Option<Diagnostic>, Diagnostics> {
     let files = list_files(out).map_err(machine_error)?.unwrap_or_default();
-    let problem = if wheels.is_some_and(|wheels| components(wheels).starts_with(&components(out))) {
+    let problem = if wheels.is_some_and(|wheels| is_below(wheels, out)) {
         "contains the wheels; the pages need a separate directory"
     } else if files.is_empty()
         || (is_index(out) && files.iter().all(|(name, _)| is_page_name(name)))
@@ -224,6 +224,11 @@ pub fn check_index_target(
         .at(Location::Argument("--out".to_owned()), "")
         .help("use a new directory with `--out`"),
     ))
+}
+
+/// Whether a path is a directory or below it. Neither has to exist.
+pub fn is_below(path: &Path, directory: &Path) -> bool {
+    components(path).starts_with(&components(directory))
 }
 
 /// Returns the relative path from one directory to another, as names.
@@ -253,6 +258,20 @@ pub fn write_metadata_files(files: &[IndexFile], wheels: &Path) -> Result<usize,
         Err(error) => Err(Diagnostics::from(error.note("the index was not changed"))
             .exits_with(ExitClass::Machine)),
     }
+}
+
+/// Removes the METADATA of the wheels in a directory that is not next to them, so that pages do not
+/// announce it. Files of another origin are unchanged.
+pub fn remove_missing_metadata(files: &mut [IndexFile], wheels: &Path) {
+    start_threads();
+    files
+        .par_iter_mut()
+        .filter(|file| file.origin.is_none())
+        .for_each(|file| {
+            let path = metadata_path(&wheels.join(&file.name));
+            let metadata = file.metadata.take().filter(|_| is_regular_file(&path));
+            file.metadata = metadata.filter(|metadata| has_digest(&path, metadata.digest));
+        });
 }
 
 /// Returns the names of the files in a directory whose METADATA is next to them.

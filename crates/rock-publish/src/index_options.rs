@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rock_diagnostic::Diagnostics;
 use rock_index::{BaseUrl, FileLinks};
 
-use crate::{PublishedSource, check_index_target, relative_steps};
+use crate::{PublishedSource, check_index_target, is_below, relative_steps};
 
 /// The settings of an index.
 #[derive(Debug, Clone)]
@@ -57,6 +57,14 @@ impl IndexOptions {
     /// Returns the directory of the wheels, by default the current one.
     pub(crate) fn wheel_directory(&self) -> &Path {
         self.wheels.as_deref().unwrap_or(Path::new("."))
+    }
+
+    /// Returns the directory of METADATA files that belong to the index: that of the wheels if the
+    /// pages are below it, so that one server or upload has both. Otherwise the wheels are only
+    /// read.
+    pub(crate) fn metadata_directory(&self) -> Option<&Path> {
+        let wheels = self.wheels.as_deref();
+        wheels.filter(|wheels| is_below(&self.out, wheels))
     }
 
     /// Returns the links to the files of a source, which are in this directory.

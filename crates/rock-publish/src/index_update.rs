@@ -15,7 +15,8 @@ use rock_sys::DirectorySwap;
 use crate::codes::release as codes;
 use crate::{
     IndexDirectory, IndexInput, IndexOptions, IndexSummary, RebuiltFile, YankRuleSet,
-    index_summaries, lock_for_replacement, rebuilt_warning, write_metadata_files,
+    index_summaries, lock_for_replacement, rebuilt_warning, remove_missing_metadata,
+    write_metadata_files,
 };
 
 /// The files that an index will list, and the directory of its pages as it is.
@@ -39,6 +40,8 @@ pub struct IndexUpdate<'a> {
 pub struct WrittenIndex {
     /// Number of all pages.
     pub page_count: usize,
+    /// Number of METADATA files that were written next to the wheels.
+    pub metadata_count: usize,
     /// Whether any file was written or removed.
     pub is_changed: bool,
     /// The directories of the index, and how to install from them.
@@ -69,6 +72,10 @@ impl<'a> IndexUpdate<'a> {
             for file in &mut files {
                 file.metadata = None;
             }
+        } else if options.metadata_directory().is_none()
+            && let Some(wheels) = &options.wheels
+        {
+            remove_missing_metadata(&mut files, wheels);
         }
         let links = options.links();
         let lock = options
@@ -132,8 +139,8 @@ impl<'a> IndexUpdate<'a> {
             .collect()
     }
 
-    /// Writes the pages that differ, after the METADATA of each wheel in the directory of the
-    /// wheels. `None` for a preview, which writes nothing.
+    /// Writes the pages that differ. If they are below the directory of the wheels, writes the
+    /// METADATA of each wheel next to it before. `None` for a preview, which writes nothing.
     ///
     /// # Errors
     /// The pages cannot be made, or a file cannot be written; the index is then unchanged.
@@ -143,14 +150,15 @@ impl<'a> IndexUpdate<'a> {
         };
         let indexes = index_summaries(self.files.iter(), self.directory.path(), self.compat);
         let pages = self.pages()?;
-        let wheels = self.options.wheels.as_deref();
-        let metadata_count = match wheels {
+        let directory = self.options.metadata_directory();
+        let metadata_count = match directory {
             Some(wheels) => write_metadata_files(&self.files, wheels)?,
             None => 0,
         };
-        let written_count = self.directory.replace(&pages, wheels, lock)?;
+        let written_count = self.directory.replace(&pages, directory, lock)?;
         let written = WrittenIndex {
             page_count: pages.pages.len(),
+            metadata_count,
             is_changed: metadata_count + written_count > 0,
             indexes,
         };

@@ -79,8 +79,8 @@ pub use handover::{
     read_leg_reports,
 };
 pub use index_directory::{
-    IndexDirectory, check_index_target, index_kept, lists_files, names_with_metadata,
-    read_yanked_files, relative_steps, write_metadata_files,
+    IndexDirectory, check_index_target, index_kept, is_below, lists_files, names_with_metadata,
+    read_yanked_files, relative_steps, remove_missing_metadata, write_metadata_files,
 };
 pub use index_input::{IndexInput, IndexReader, listed_files};
 pub use index_options::{IndexAction, IndexOptions};
@@ -90,7 +90,7 @@ pub use indexed::{ManifestRowSet, PublishedAt, index_files, merged};
 pub use listing::{
     AssetState, LARGEST_LISTING_BYTES, ListedAsset, ListedRelease, ListingError, ReleaseListing,
 };
-pub use local_files::{expand_paths, find_files, no_files_in};
+pub use local_files::{expand_paths, find_files, no_files_in, pages_help};
 pub use manifest::{
     AcceleratorVersion, GfxOrigin, LARGEST_MANIFEST_BYTES, MANIFEST, ManifestError, ManifestFile,
     ReleaseManifest,

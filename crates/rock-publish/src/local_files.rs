@@ -4,19 +4,22 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use rock_diagnostic::codes::host;
-use rock_diagnostic::{Diagnostic, Location, Sink, list_first};
-use rock_names::is_asset_name;
+use rock_diagnostic::{Diagnostic, Location, Severity, Sink, counted, list_first};
+use rock_names::{has_wheel_extension, is_asset_name};
 use rock_sys::{
-    DirectoryEntry, DirectoryEntryKind, exists, files_with_extension, is_directory, read_entries,
+    DirectoryEntry, DirectoryEntryKind, exists, files_with_extension, is_directory, is_file,
+    read_entries,
 };
 
 use crate::codes::release as codes;
+use crate::{lists_files, metadata_path};
 
 /// Maximum number of subdirectories that a message lists.
 const MAX_LISTED_DIRECTORIES: usize = 5;
 
 /// Expands paths to files: directories to the wheels and sdists in them, without subdirectories.
-/// Reports missing paths, and if there are no files.
+/// METADATA files next to their wheels are skipped with a note. Reports missing paths, and if there
+/// are no files.
 pub fn expand_paths(paths: &[PathBuf], sink: &mut Sink) -> Vec<PathBuf> {
     let files = find_files(paths, sink);
     if files.is_empty() && !sink.has_errors() {
@@ -28,6 +31,7 @@ pub fn expand_paths(paths: &[PathBuf], sink: &mut Sink) -> Vec<PathBuf> {
 /// Expands paths like [`expand_paths`], but there may be no files.
 pub fn find_files(paths: &[PathBuf], sink: &mut Sink) -> Vec<PathBuf> {
     let mut files = Vec::new();
+    let mut metadata_count = 0_usize;
     for path in paths {
         if !exists(path) {
             let message = format!("cannot read `{}`: it does not exist", path.display());
@@ -35,7 +39,11 @@ pub fn find_files(paths: &[PathBuf], sink: &mut Sink) -> Vec<PathBuf> {
             continue;
         }
         if !is_directory(path) {
-            files.push(path.clone());
+            if is_metadata_file(path) {
+                metadata_count += 1;
+            } else {
+                files.push(path.clone());
+            }
             continue;
         }
         match read_entries(path) {
@@ -46,17 +54,44 @@ pub fn find_files(paths: &[PathBuf], sink: &mut Sink) -> Vec<PathBuf> {
             Err(error) => sink.push(error.into()),
         }
     }
+    if metadata_count > 0 {
+        let skipped = counted(metadata_count, "`.metadata` file");
+        let message = format!("skipped {skipped}: the METADATA is in the wheels next to them");
+        sink.push(Diagnostic::new(&codes::UNREADABLE_NAME, message).severity(Severity::Note));
+    }
     files
 }
 
 /// Returns the diagnostic for paths without wheels.
 pub fn no_files_in(paths: &[PathBuf]) -> Diagnostic {
     let directories: Vec<String> = paths.iter().map(|path| quoted(path)).collect();
+    let help = paths.iter().find_map(|path| pages_help(path));
     Diagnostic::new(
         &codes::NOTHING_TO_PUBLISH,
         format!("there are no wheels in {}", directories.join(", ")),
     )
-    .help("pass wheels, or directories that contain wheels")
+    .help(help.unwrap_or_else(|| "pass wheels, or directories that contain wheels".to_owned()))
+}
+
+/// Returns help for the pages of an index, which were passed instead of the directory of the
+/// wheels; `None` for a directory that is not an index with files.
+pub fn pages_help(directory: &Path) -> Option<String> {
+    if !lists_files(directory) {
+        return None;
+    }
+    let parent = match directory.parent() {
+        // `.` and `..` have no name to remove.
+        _ if directory.file_name().is_none() => directory.join(".."),
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+        _ => PathBuf::from("."),
+    };
+    let pages = quoted(directory);
+    Some(if has_asset_files(&parent) {
+        let wheels = quoted(&parent);
+        format!("{pages} has only the pages of an index: pass {wheels}, which has the wheels")
+    } else {
+        format!("{pages} has only the pages of an index: pass the directory with its wheels")
+    })
 }
 
 /// Returns the wheels and sdists among the entries of a directory, and reports entries with such a
@@ -119,6 +154,12 @@ fn has_asset_files(directory: &Path) -> bool {
         .unwrap_or_default()
         .iter()
         .any(|file| has_asset_name(file))
+}
+
+/// Whether the file is the METADATA next to a wheel (PEP 658).
+fn is_metadata_file(path: &Path) -> bool {
+    let wheel = path.with_extension("");
+    metadata_path(&wheel) == path && has_wheel_extension(&file_name(&wheel)) && is_file(&wheel)
 }
 
 fn has_asset_name(path: &Path) -> bool {

@@ -11,7 +11,7 @@ use crate::codes::release as codes;
 use crate::remote::continued_tag;
 use crate::{
     INDEX, LARGEST_MANIFEST_BYTES, ListedRelease, MANIFEST, PublishedReleases, ReleaseManifest,
-    read_yanked_files,
+    lists_files, read_yanked_files,
 };
 
 /// The yanked files of published releases and of other indexes.
@@ -58,15 +58,7 @@ impl PublishedYanks {
         }
         for index in indexes {
             let Some(files) = read_yanked_files(index)? else {
-                return Err(Diagnostic::new(
-                    &codes::NOT_AN_INDEX,
-                    format!("there is no index in `{}`", index.display()),
-                )
-                .at(Location::Argument("--yanked-in".to_owned()), "")
-                .help(
-                    "pass the directory that `rock-matrix index build` wrote, such as `DIR/simple`",
-                )
-                .into());
+                return Err(missing_index(index).into());
             };
             let files = files.ignoring_digests();
             match release_of_index(index).filter(|(_, tag)| has_release(published, tag)) {
@@ -116,6 +108,22 @@ impl PublishedYanks {
         all.extend(self.anywhere);
         all
     }
+}
+
+/// Returns the diagnostic for a directory that is not an index.
+fn missing_index(directory: &Path) -> Diagnostic {
+    let pages = directory.join(INDEX);
+    let help = if lists_files(&pages) {
+        format!("pass the pages of its index, `{}`", pages.display())
+    } else {
+        "pass the directory that `rock-matrix index build` wrote, such as `DIR/simple`".to_owned()
+    };
+    Diagnostic::new(
+        &codes::NOT_AN_INDEX,
+        format!("there is no index in `{}`", directory.display()),
+    )
+    .at(Location::Argument("--yanked-in".to_owned()), "")
+    .help(help)
 }
 
 /// Returns the directory and the tag of the release whose index this is; `None` for other indexes,

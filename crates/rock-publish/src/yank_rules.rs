@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rock_diagnostic::nearest::{nearest, with_nearest};
 use rock_diagnostic::{Diagnostic, Location, Severity, shell_quoted};
 use rock_index::{IndexFile, YankChanges, YankRule, is_selected, yank_changes};
-use rock_names::{Age, YankSelection, YankSelectionError, YankSelector};
+use rock_names::{Age, Version, YankSelection, YankSelectionError, YankSelector};
 use rock_plan::config::MatrixConfig;
 
 use crate::codes::release::BAD_YANK_RULE;
@@ -88,15 +88,20 @@ impl YankRuleSet {
     pub fn unmatched(&self, files: &[IndexFile]) -> Vec<Diagnostic> {
         self.selectors
             .iter()
-            .filter(|located| {
+            .enumerate()
+            .filter(|(_, located)| {
                 !files
                     .iter()
                     .any(|file| is_selected(&located.selector, file))
             })
-            .map(|located| {
-                unmatched_selector(&located.selector, files)
+            .map(|(number, located)| {
+                let error = unmatched_selector(&located.selector, files)
                     .at(located.location.clone(), "")
-                    .severity(located.unmatched)
+                    .severity(located.unmatched);
+                match separate_version_help(&self.selectors[..=number]) {
+                    Some(help) => error.help(help),
+                    None => error,
+                }
             })
             .collect()
     }
@@ -207,6 +212,31 @@ fn unmatched_selector(selector: &YankSelector, files: &[IndexFile]) -> Diagnosti
     .help(help)
 }
 
+/// Returns help for a version that follows its project as an argument of its own, which is the last
+/// of these selectors; `None` for other selectors.
+fn separate_version_help(selectors: &[LocatedSelector]) -> Option<String> {
+    let [.., before, last] = selectors else {
+        return None;
+    };
+    let (YankSelector::Versions(project, specifiers), Location::Argument(text)) =
+        (&before.selector, &last.location)
+    else {
+        return None;
+    };
+    let (version, reason) = match text.split_once(':') {
+        Some((version, reason)) => (version.trim(), format!(": {}", reason.trim())),
+        None => (text.trim(), String::new()),
+    };
+    version.parse::<Version>().ok()?;
+    let selection = format!("{}=={version}{reason}", project.normalized());
+    specifiers.is_empty().then(|| {
+        format!(
+            "write the project and its version as one argument: `{}`",
+            shell_quoted(&selection)
+        )
+    })
+}
+
 /// Returns the project with the most similar name, and the projects of the index.
 fn nearest_project(project: &str, files: &[IndexFile]) -> (Option<String>, String) {
     let projects: BTreeSet<String> = files.iter().map(|file| file.project.normalized()).collect();
@@ -258,6 +288,30 @@ mod tests {
             error.help.as_deref(),
             Some("the projects of the index are `flash-attn`")
         );
+    }
+
+    #[test]
+    fn a_version_after_its_project_belongs_to_one_argument() {
+        let files = [file("demo-1.0-cp311-cp311-linux_x86_64.whl")];
+        let help = |selections: &[&str]| {
+            let mut rules = YankRuleSet::default();
+            for selection in selections {
+                rules.add_yank(selection).unwrap();
+            }
+            rules.unmatched(&files).pop().unwrap().help
+        };
+        for (selections, selection) in [
+            (["demo", "1.0"], "demo==1.0"),
+            (["demo", "1.0: broken"], "'demo==1.0: broken'"),
+        ] {
+            let expected =
+                format!("write the project and its version as one argument: `{selection}`");
+            assert_eq!(help(&selections), Some(expected));
+        }
+        for selections in [&["1.0"][..], &["demo<2", "1.0"], &["demo", "other"]] {
+            let other = help(selections).unwrap();
+            assert_eq!(other, "the projects of the index are `demo`");
+        }
     }
 
     #[test]

@@ -7,9 +7,10 @@ use clap::error::ErrorKind;
 use crate::cli::published::{self, Prereleases, ReadOptions};
 use crate::cli::whole_number::{Unit, whole_number};
 use crate::cli::{Exit, OutputFormat, Shell, misused, publish};
-use crate::diagnostic::Sink;
-use crate::names::{Age, RepoName};
+use crate::diagnostic::{Sink, shell_line};
+use crate::names::{Age, RepoName, Version, YankSelection};
 use crate::publish::{INDEX, IndexAction, IndexOptions};
+use crate::sys;
 
 /// Build an index of a directory of wheels or of published releases
 #[derive(Debug, clap::Args)]
@@ -18,10 +19,11 @@ use crate::publish::{INDEX, IndexAction, IndexOptions};
         rock-matrix index build [OPTIONS] --published <SOURCE> --out <DIR>",
     after_long_help = "\
 Writes static files, one package index for each ROCm and torch. The directory of the pages is
-replaced as a whole; a run that changes nothing writes nothing. The METADATA of each wheel in DIR is
-written next to it as WHEEL.metadata, so that installers can read it without downloading the wheel.
-Wheels that are listed in a rock-manifest.json next to them, and not newer than it, are not read
-again. Files that `index yank` yanked stay yanked.
+replaced as a whole; a run that changes nothing writes nothing. If the pages are in DIR, as by
+default, the METADATA of each wheel is written next to it as WHEEL.metadata, so that installers can
+read it without downloading the wheel. With another --out, nothing is written to DIR, and the pages
+announce only METADATA that is there. Wheels that are listed in a rock-manifest.json next to them,
+and not newer than it, are not read again. Files that `index yank` yanked stay yanked.
 
 Examples:
   rock-matrix index build dist             pages in dist/simple, with relative links
@@ -190,7 +192,7 @@ pub(super) struct IndexArgs {
     /// Tag of that release
     #[arg(long, value_name = "TAG", requires = "repo", help_heading = "Output")]
     tag: Option<String>,
-    /// Neither write nor link .metadata files
+    /// Neither write nor announce .metadata files
     ///
     /// For hosts that serve only the wheels.
     #[arg(long, hide_short_help = true, help_heading = "Output")]
@@ -273,6 +275,23 @@ impl IndexArgs {
         } else {
             (None, words)
         };
+        if let Some(path) = folder
+            && !has_rule
+            && !sys::exists(path)
+            && let Some(selection) = selection_of(words)
+        {
+            let line = shell_line(["rock-matrix", "index", command, "DIR", selection.as_str()]);
+            let text = format!(
+                "there is no directory `{}`; if it is a project, write the directory with the \
+                 wheels before it: `{line}`",
+                path.display()
+            );
+            return Err(misused(
+                &["index", command],
+                ErrorKind::MissingRequiredArgument,
+                &text,
+            ));
+        }
         let lacks_folder = folder.is_none() && self.published.is_empty();
         let missing = match (lacks_folder, selections.is_empty() && !has_rule) {
             (true, true) => "the directory with the wheels, or --published, and the files",
@@ -286,4 +305,20 @@ impl IndexArgs {
             &format!("`index {command}` needs {missing}"),
         ))
     }
+}
+
+/// Returns the selection that arguments without a directory probably are: a selection alone, or a
+/// project and a version, which may have a reason.
+fn selection_of(words: &[String]) -> Option<String> {
+    let selection = match words {
+        [selection] => selection.clone(),
+        [project, version] => {
+            let (number, _) = version.split_once(':').unwrap_or((version.as_str(), ""));
+            number.parse::<Version>().ok()?;
+            format!("{project}=={version}")
+        }
+        _ => return None,
+    };
+    selection.parse::<YankSelection>().ok()?;
+    Some(selection)
 }

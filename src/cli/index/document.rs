@@ -25,6 +25,9 @@ pub(super) struct Document {
     pub(super) version: u32,
     pub(super) index: String,
     pub(super) pages: usize,
+    /// Number of METADATA files that were written next to the wheels.
+    #[serde(skip)]
+    pub(super) metadata_count: usize,
     pub(super) changed: bool,
     #[serde(rename = "yank")]
     pub(super) report: YankReport,
@@ -39,6 +42,13 @@ impl Document {
                 + "\n";
         }
         let (index, pages) = (&self.index, self.pages);
+        let metadata = match self.metadata_count {
+            0 => String::new(),
+            count => format!(
+                "wrote {} next to the wheels\n",
+                counted(count, "`.metadata` file")
+            ),
+        };
         let text = if self.changed {
             format!("wrote {index}: {}\n", counted(pages, "page"))
         } else {
@@ -47,6 +57,6 @@ impl Document {
                 counted(pages, "page")
             )
         };
-        text + &self.report.to_text() + &install_text(&self.indexes)
+        text + &metadata + &self.report.to_text() + &install_text(&self.indexes)
     }
 }

@@ -157,6 +157,7 @@ fn update(
         version: 1,
         index: options.out.display().to_string(),
         pages: written.page_count,
+        metadata_count: written.metadata_count,
         changed: written.is_changed,
         report,
         indexes: written.indexes,

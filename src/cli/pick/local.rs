@@ -10,6 +10,7 @@ use crate::diagnostic::{Diagnostic, Severity, Sink};
 use crate::exec::BuildRecord;
 use crate::names::{DistributionName, WheelName, has_wheel_extension};
 use crate::pick::{LocalWheel, WheelFilter, newest};
+use crate::publish::pages_help;
 use crate::sys::{self, DirectoryEntryKind};
 
 /// The end of the filenames of build records.
@@ -25,9 +26,10 @@ pub(super) fn pick(
     let wheels = wheels(folder, sink)?;
     if wheels.is_empty() {
         let message = format!("there are no wheels in `{}`", folder.display());
+        let build = "build some with `rock-matrix build`";
         sink.push(
             Diagnostic::new(&codes::NO_PUBLISHED_WHEELS, message)
-                .help("build some with `rock-matrix build`"),
+                .help(pages_help(folder).unwrap_or_else(|| build.to_owned())),
         );
         return Err(Exit::Fault);
     }

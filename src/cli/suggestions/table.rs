@@ -74,13 +74,16 @@ index build -> `--published` indexes releases instead of a directory
 index --yank -> use `rock-matrix index yank DIR FILES`
 index --yank-older-than -> use `rock-matrix index yank DIR --older-than AGE`
 index --unyank -> use `rock-matrix index unyank DIR FILES`
+index yank --reason|--message|--comment|-m -> write it after a colon: `rock-matrix index yank DIR 'FILES: REASON'`
+index yank --file|--files|--dir -> write them without options: `rock-matrix index yank DIR FILES`
+index unyank --file|--files|--dir -> write them without options: `rock-matrix index unyank DIR FILES`
 index * -> rock-matrix index build *
 
 init --list -> `rock-matrix recipe list` lists the recipes
 init --template -> `--recipe NAME` selects what to start with
 init --name -> `--distribution NAME` sets the project to build
 
-pick -> `--wheels DIR` searches a directory of wheels
+pick -> `--published DIR` searches a directory of releases or wheels
 pick --gfx -> `rock-matrix wheel gfx DIR --require LIST` checks the GPU code of wheels
 pick --gfx|--torch|--rocm|--backend -> `--wheels` compares only Python, the system and `--label`
 pick --list|--all -> `rock-matrix report packages` lists all published wheels

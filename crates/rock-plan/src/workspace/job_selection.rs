@@ -141,9 +141,15 @@ impl JobSelection {
             ),
             SelectionSource::Files(files) => {
                 let command = ["rock-matrix", "render", "script"].into_iter();
-                let files = files.iter().map(String::as_str);
-                let line = shell_line(command.chain(files).chain([id]));
-                format!("run the output of `{line}` on a Windows machine")
+                let words = files.iter().map(String::as_str);
+                let line = shell_line(command.chain(words).chain([id]));
+                if files.iter().any(|file| is_stdin(Path::new(file))) {
+                    format!(
+                        "run the output of `{line} < FILE` on a Windows machine; FILE contains what this command read from standard input"
+                    )
+                } else {
+                    format!("run the output of `{line}` on a Windows machine")
+                }
             }
         }
     }
@@ -506,6 +512,12 @@ mod tests {
             of_files.windows_help("a-1"),
             "run the output of `rock-matrix render script 'my matrix.yaml' plan.json a-1` on a \
              Windows machine"
+        );
+        let of_input = selection(SelectionSource::Files(vec!["-".to_owned()]));
+        assert_eq!(
+            of_input.windows_help("a-1"),
+            "run the output of `rock-matrix render script - a-1 < FILE` on a Windows machine; FILE \
+             contains what this command read from standard input"
         );
         let of_recipe = selection(SelectionSource::Recipe("demo".to_owned()));
         assert!(

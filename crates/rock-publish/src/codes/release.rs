@@ -51,7 +51,7 @@ pub const ALL: &[&Code] = &[
 pub const UNREADABLE_NAME: Code = Code::error(
     "G001",
     "unreadable-name",
-    "The filename is neither that of a wheel nor of an sdist, so no installer accepts it.\n\nA wheel is named `{name}-{version}(-{build})-{python}-{abi}-{platform}.whl`, the name with `_` instead of `-`, for example `flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl`. A file that was saved by hand may have `%2B` or a `.` instead of the `+`: restore its name.",
+    "The filename is neither that of a wheel nor of an sdist, so no installer accepts it.\n\nA wheel is named `{name}-{version}(-{build})-{python}-{abi}-{platform}.whl`, the name with `_` instead of `-`, for example `flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl`. A file that was saved by hand may have `%2B` or a `.` instead of the `+`: restore its name.\n\n`WHEEL.metadata` next to a wheel is skipped with a note: it is generated from the wheel.",
 );
 /// A published file with other bytes.
 pub const ASSET_DIFFERS: Code = Code::error(

@@ -8,7 +8,7 @@ use super::{PublishedReleases, PublishedSource};
 use crate::codes::published as codes;
 use crate::{
     LARGEST_LISTING_BYTES, ListedAsset, ListedRelease, ListingError, MANIFEST, ReleaseListing,
-    ReleaseManifest, saved_manifests,
+    ReleaseManifest, pages_help, saved_manifests,
 };
 use rock_bytes::start_threads;
 use rock_diagnostic::{Diagnostic, Diagnostics, Location, SourceText};
@@ -156,7 +156,9 @@ fn read_wheel_names<M>(directory: &Path) -> Result<PublishedSource<M>, Diagnosti
             format!("`{shown}` contains no wheel, and no `{MANIFEST}` in it or a subdirectory");
         return Err(Diagnostic::new(&codes::NOT_A_LISTING, message)
             .at(Location::File(shown.into()), "")
-            .help("pass the directory that `rock-matrix publish --out DIR` wrote"));
+            .help(pages_help(directory).unwrap_or_else(|| {
+                "pass the directory that `rock-matrix publish --out DIR` wrote".to_owned()
+            })));
     }
     let release = ListedRelease {
         assets,
