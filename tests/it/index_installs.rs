@@ -373,7 +373,10 @@ fn pages_instead_of_wheels_have_help() {
     let pages = "help: pass the pages of its index, `dist/simple`";
     for (words, help) in [
         (&["index", "yank", "dist/simple", "flash-attn"][..], wheels),
-        (&["publish", "--out", "release", "dist/simple/"], "pass `dist`,"),
+        (
+            &["publish", "--out", "release", "dist/simple/"],
+            "pass `dist`,",
+        ),
         (&["pick", "--wheels", "dist/simple"], wheels),
         (&["pick", "--published", "dist/simple"], wheels),
         (

@@ -20,6 +20,11 @@ impl HtmlEscaped {
 
 /// Appends `text` to `page`, escaped.
 pub(super) fn push(page: &mut String, text: &str) {
+    let has_meaning = |byte| matches!(byte, b'&' | b'<' | b'>' | b'"' | b'\'');
+    if !text.bytes().any(has_meaning) {
+        page.push_str(text);
+        return;
+    }
     let mut done = 0;
     for (at, byte) in text.bytes().enumerate() {
         let escaped = match byte {

@@ -1,6 +1,8 @@
 //! Commands that install the projects of an index.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
 
 use super::{FileKind, IndexFile, IndexFolder};
 use rock_compat::{Compat, RuntimeRequirements, TorchWheel};
@@ -77,7 +79,7 @@ pub fn backend_releases<'f>(
 ) -> Vec<BackendRelease<'f>> {
     let known = compat.rocm_versions();
     // Most files of a directory have one of a few labels.
-    let mut backends: HashMap<&str, Option<Option<String>>> = HashMap::new();
+    let mut backends: FxHashMap<&str, Option<Option<String>>> = FxHashMap::default();
     let mut newest: BTreeMap<Option<String>, &'f IndexFile> = BTreeMap::new();
     for &file in files {
         let FileKind::Wheel(wheel) = &file.kind else {

@@ -1,8 +1,9 @@
 //! Renders all pages of a repository.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use rayon::prelude::*;
+use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::{
     FileLinks, IndexFile, NormalizedFile, RuntimeRequirementsLookup, html, json, landing, sorted,
@@ -43,7 +44,7 @@ pub fn repository(
     compat: &Compat,
     run_time: RuntimeRequirementsLookup,
 ) -> Result<SimpleRepository, IndexError> {
-    let mut names = HashSet::with_capacity(files.len());
+    let mut names = FxHashSet::with_capacity_and_hasher(files.len(), FxBuildHasher);
     if let Some(twice) = files.iter().find(|file| !names.insert(file.folded_name())) {
         return Err(IndexError::SameName(twice.name.clone()));
     }

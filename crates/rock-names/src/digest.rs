@@ -66,24 +66,36 @@ impl FromStr for Digest {
             return Err(fault());
         }
         let mut bytes = [0; 32];
-        for (byte, pair) in bytes.iter_mut().zip(hex.chunks_exact(2)) {
-            let (Some(high), Some(low)) = (digit(pair[0]), digit(pair[1])) else {
-                return Err(fault());
-            };
-            *byte = high << 4 | low;
+        let mut seen = 0;
+        for (byte, [high, low]) in bytes.iter_mut().zip(hex.as_chunks().0) {
+            let (high, low) = (
+                HEX_VALUES[usize::from(*high)],
+                HEX_VALUES[usize::from(*low)],
+            );
+            seen |= high | low;
+            *byte = high << 4 | (low & 15);
+        }
+        if seen & NOT_HEX != 0 {
+            return Err(fault());
         }
         Ok(Self(bytes))
     }
 }
 
-fn digit(byte: u8) -> Option<u8> {
-    match byte {
-        b'0'..=b'9' => Some(byte - b'0'),
-        b'a'..=b'f' => Some(byte - b'a' + 10),
-        b'A'..=b'F' => Some(byte - b'A' + 10),
-        _ => None,
+/// Marks bytes in [`HEX_VALUES`] that are no hex digits.
+const NOT_HEX: u8 = 0x80;
+
+/// The values of hex digits by byte. An index reads thousands of digests.
+const HEX_VALUES: [u8; 256] = {
+    let mut values = [NOT_HEX; 256];
+    let mut value = 0;
+    while value < 16 {
+        values[b"0123456789abcdef"[value] as usize] = value as u8;
+        values[b"0123456789ABCDEF"[value] as usize] = value as u8;
+        value += 1;
     }
-}
+    values
+};
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -101,7 +113,12 @@ mod tests {
         let digest: Digest = text.parse().unwrap();
         assert_eq!(digest.to_string(), text);
         assert_eq!(digest.to_hex().parse::<Digest>().unwrap(), digest);
+        assert_eq!("0F".repeat(32).parse::<Digest>().unwrap(), digest);
         assert!("sha256:xyz".parse::<Digest>().is_err());
+        for other in ["0g", "g0", "é", "/0", ":0"] {
+            let text = format!("{}{other}", "0f".repeat(31));
+            assert!(text.parse::<Digest>().is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! Lists published files as the files of an index.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::{
     Asset, AssetState, ListedAsset, ListedRelease, ManifestFile, RebuiltFile, ReleaseListing,
@@ -154,7 +155,8 @@ pub fn merged(mut files: Vec<IndexFile>, sink: &mut Sink) -> (Vec<IndexFile>, Ve
 
 /// Returns for each file the index of the first one with its name.
 fn firsts(files: &[IndexFile]) -> Vec<usize> {
-    let mut places: HashMap<Cow<'_, str>, usize> = HashMap::with_capacity(files.len());
+    let mut places: FxHashMap<Cow<'_, str>, usize> =
+        FxHashMap::with_capacity_and_hasher(files.len(), FxBuildHasher);
     files
         .iter()
         .enumerate()
@@ -171,11 +173,12 @@ struct IndexedRelease<'p> {
 }
 
 /// The rows by filename: the first one, and all others.
-type RowsByName<'t> = HashMap<&'t str, (IndexedRow<'t>, Vec<IndexedRow<'t>>)>;
+type RowsByName<'t> = FxHashMap<&'t str, (IndexedRow<'t>, Vec<IndexedRow<'t>>)>;
 type IndexedRow<'t> = (&'t ManifestRowSet, &'t ManifestRow);
 
 fn rows(manifests: &[ManifestRowSet]) -> RowsByName<'_> {
-    let mut rows = RowsByName::with_capacity(manifests.iter().map(|set| set.files.len()).sum());
+    let count = manifests.iter().map(|set| set.files.len()).sum();
+    let mut rows = RowsByName::with_capacity_and_hasher(count, FxBuildHasher);
     for manifest in manifests {
         for file in &manifest.files {
             match rows.entry(file.name()) {

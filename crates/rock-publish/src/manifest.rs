@@ -370,6 +370,9 @@ fn is_line(text: &str) -> bool {
 }
 
 fn is_word(text: &str) -> bool {
+    if text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return !text.starts_with('-');
+    }
     !text.starts_with('-') && is_line(text) && !text.contains(char::is_whitespace)
 }
 

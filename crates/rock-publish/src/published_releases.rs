@@ -10,8 +10,10 @@
 
 mod local;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+
+use rustc_hash::FxHashSet;
 
 use super::{
     AssetState, ListedAsset, ListedRelease, MANIFEST, ReleaseListing, ReleaseManifest, saved,
@@ -284,8 +286,8 @@ impl<M> PublishedReleases<M> {
 /// The tags of listed releases, and the names of their published files.
 #[derive(Debug)]
 struct ListedNames<'l> {
-    tags: HashSet<&'l str>,
-    files: HashSet<&'l str>,
+    tags: FxHashSet<&'l str>,
+    files: FxHashSet<&'l str>,
 }
 
 impl<'l> ListedNames<'l> {

@@ -17,6 +17,9 @@ const TAKEN_BEGINNINGS: [&str; 6] = ["GITHUB_", "RUNNER_", "ACTIONS_", "INPUT_",
 /// Returns the first unprintable character of a text: a control character, a line break or an
 /// invisible mark.
 pub fn unprintable(text: &str) -> Option<char> {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return None;
+    }
     text.chars()
         .find(|&c| c.is_control() || render::is_invisible(c))
 }
