@@ -60,7 +60,8 @@ pub(super) struct Args {
     ///
     /// Prints the command that installs the newest wheel of each distribution for the Python
     /// version and the system. Torch, ROCm and GPUs are not compared, because the wheels were built
-    /// for this machine.
+    /// for this machine. Wheels are not read: `wheel check` compares their names with their
+    /// contents.
     #[arg(
         long,
         value_name = "DIR",

@@ -905,7 +905,7 @@ fn a_wheel_without_code_for_a_planned_target_is_refused() {
         .exits(2)
         .stderr;
     assert!(
-        bad.contains("only G004, G023, G101, G130 can be allowed here"),
+        bad.contains("only G004, G023, G101, G130, E001, E003, E004, R101, "),
         "{bad}"
     );
 }

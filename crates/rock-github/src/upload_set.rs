@@ -5,12 +5,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use rock_compat::Compat;
-use rock_diagnostic::{Diagnostic, Location, Severity, Sink, count_more};
+use rock_diagnostic::{Code, Diagnostic, Location, Severity, Sink, count_more};
 use rock_publish::codes::release::{FILE_NOT_TAKEN, TOO_MANY_CALLS};
 use rock_publish::remote::{DesiredRelease, LONGEST_NAME_BYTES, immutable_refusal, standing};
 use rock_publish::{
     AllowedDifferences, DesiredFile, GitTag, ListedAsset, LocalAsset, ReleaseContents, ReleasePlan,
-    missing_rocm_labels, without_paths,
+    audit_errors, missing_rocm_labels, without_paths,
 };
 use rock_sys::{open_file, size_and_mtime};
 
@@ -32,9 +32,11 @@ pub struct UploadSet {
 
 /// The checks of the files of a release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ReleaseChecks {
+pub struct ReleaseChecks<'c> {
     /// The differences from the plan that are not errors.
     pub allowed: AllowedDifferences,
+    /// The codes of errors of an audit that are only notes.
+    pub allowed_errors: &'c [&'static Code],
     /// The severity of more uploads than GitHub accepts in an hour; `None` if they may take longer.
     pub hourly_limit: Option<Severity>,
 }
@@ -53,7 +55,7 @@ impl UploadSet {
         &self,
         desired: &mut DesiredRelease,
         state: &ObservedReleases,
-        checks: ReleaseChecks,
+        checks: ReleaseChecks<'_>,
         compat: &Compat,
         sink: &mut Sink,
     ) -> Option<ReleaseContents> {
@@ -79,6 +81,7 @@ impl UploadSet {
                 self.plan
                     .check(&offered, &names, &details, checks.allowed, compat, sink);
                 sink.extend(missing_rocm_labels(&release.assets, &details));
+                sink.extend(audit_errors(&offered, &details, checks.allowed_errors));
                 sink.extend(undescribed_wheels(&undescribed));
                 if let Some(severity) = checks.hourly_limit {
                     sink.extend(
@@ -256,6 +259,7 @@ mod tests {
         };
         let checks = ReleaseChecks {
             allowed: AllowedDifferences::default(),
+            allowed_errors: &[],
             hourly_limit: Some(Severity::Error),
         };
         let (compat, mut sink) = (Compat::embedded(), Sink::new());

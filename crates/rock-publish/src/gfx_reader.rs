@@ -1,14 +1,16 @@
-//! Reads the GPU targets that local wheels have code for, and the ROCm that they need.
+//! Audits local wheels: the GPU targets that they have code for, the ROCm that they need, and the
+//! errors that keep them from being published.
 
 use std::collections::BTreeMap;
 
 use rock_audit::gfx::GfxDocument;
-use rock_audit::{InspectOptions, Inspection, inspect_members, needed_rocm_majors};
+use rock_audit::{AuditOptions, Auditor, NoLibraries, needed_rocm_majors};
 use rock_compat::Compat;
-use rock_sys::{PositionalFile, ScratchSpace};
-use rock_wheel::ZipArchive;
+use rock_diagnostic::Diagnostic;
+use rock_sys::PositionalFile;
 
 use crate::LocalAsset;
+use crate::audit_errors::is_refused;
 
 /// Facts from the libraries of a wheel.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -17,40 +19,40 @@ pub struct WheelCode {
     pub gfx: Vec<String>,
     /// The major versions of ROCm of which its libraries need one; empty if they need none.
     pub needs_rocm: Vec<u32>,
+    /// The errors with which it is only published if they are allowed.
+    pub audit_errors: Vec<Diagnostic>,
 }
 
-/// Returns the GPU targets that the wheels have code for and the ROCm that they need, by filename.
-/// Platform-independent wheels have none. Wheels whose bytes were not read are left out, and so are
-/// invalid ones, which other checks report.
+/// Returns the GPU targets that the wheels have code for, the ROCm that they need and their
+/// errors, by filename. Platform-independent wheels have neither targets nor needs. Wheels whose
+/// bytes were not read are left out, and so are invalid ones, which other checks report.
+///
+/// The results do not depend on the libraries of this machine.
 pub fn wheel_code_read(files: &[LocalAsset], compat: &Compat) -> BTreeMap<String, WheelCode> {
-    let Ok(scratch) = ScratchSpace::new(None) else {
-        return BTreeMap::new();
-    };
+    let auditor = Auditor::new(compat, NoLibraries, AuditOptions::default());
     files
         .iter()
-        .filter_map(|file| Some((file.name().to_owned(), read_code(file, &scratch, compat)?)))
+        .filter_map(|file| Some((file.name().to_owned(), read_code(file, &auditor)?)))
         .collect()
 }
 
-fn read_code(file: &LocalAsset, scratch: &ScratchSpace, compat: &Compat) -> Option<WheelCode> {
-    if file.asset.wheel()?.is_platform_independent() {
-        return Some(WheelCode::default());
-    }
+fn read_code(file: &LocalAsset, auditor: &Auditor<'_>) -> Option<WheelCode> {
+    let name = file.asset.wheel()?;
+    let is_for_any = name.is_platform_independent();
     if file.recorded_in.is_some() {
-        return None;
+        return is_for_any.then(WheelCode::default);
     }
     let source = PositionalFile::open(&file.path).ok()?;
-    let archive = ZipArchive::open(&source).ok()?;
-    let options = InspectOptions {
-        inspection: Inspection::default(),
-        keeps_symbol: &|_| false,
-        make_scratch: &|size_bytes| scratch.allocate(size_bytes),
-        record: None,
-        progress: &|_| {},
+    let audited = auditor.audit_as(&file.asset.shown, name, &source).ok()?;
+    let refused = audited.findings().iter().filter(|one| is_refused(one));
+    let mut code = WheelCode {
+        audit_errors: refused.cloned().collect(),
+        ..WheelCode::default()
     };
-    let members = inspect_members(&archive, options).ok()?;
-    Some(WheelCode {
-        gfx: GfxDocument::new(&members).targets().to_vec(),
-        needs_rocm: needed_rocm_majors(&members, compat).into_iter().collect(),
-    })
+    if !is_for_any {
+        let majors = needed_rocm_majors(audited.files(), auditor.compat());
+        code.gfx = GfxDocument::new(audited.files()).targets().to_vec();
+        code.needs_rocm = majors.into_iter().collect();
+    }
+    Some(code)
 }

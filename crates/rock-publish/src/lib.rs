@@ -20,6 +20,7 @@ pub mod codes;
 mod asset;
 mod asset_reader;
 mod attestation_subjects;
+mod audit_errors;
 mod built_torch;
 mod checks;
 mod digest_cache;
@@ -64,6 +65,7 @@ pub use asset_reader::{
     CheckDepth, LocalAsset, left_out, metadata_path, read_assets, unique_by_name, without_paths,
 };
 pub use attestation_subjects::write_subjects;
+pub use audit_errors::{REFUSED_CODES, audit_errors};
 pub use built_torch::built_with_other_torch;
 pub use checks::{LeftOut, as_github_release, as_release};
 pub use digest_cache::{CacheEntry, CachedAsset, DigestCache, MetadataBody, cache_note};

@@ -9,6 +9,7 @@ use super::{
     ReleaseManifest, SUMS, WheelCell, sha256, sums,
 };
 use rock_compat::{Compat, RuntimeRequirements};
+use rock_diagnostic::Diagnostic;
 use rock_index::{FileLinks, IndexError, IndexFile, repository};
 use rock_names::{Digest, RocmVersion, has_wheel_extension};
 use rock_plan::config::recipe::shipped_runtime_requirements;
@@ -39,6 +40,9 @@ pub struct ReleaseDetails {
     pub gfx_read: BTreeMap<String, Vec<String>>,
     /// Major versions of ROCm of which a file's libraries need one, by filename, if they were read.
     pub rocm_read: BTreeMap<String, Vec<u32>>,
+    /// Errors of an audit with which a file is only published if they are allowed, by filename, if
+    /// it was read.
+    pub audit_errors: BTreeMap<String, Vec<Diagnostic>>,
     /// Needs of a file at run time, by filename, if a plan states them.
     pub run_time: BTreeMap<String, RuntimeRequirements>,
 }

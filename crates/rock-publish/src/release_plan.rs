@@ -69,9 +69,11 @@ impl ReleasePlan {
         compat: &Compat,
     ) -> ReleaseDetails {
         let (mut gfx_read, mut rocm_read) = (BTreeMap::new(), BTreeMap::new());
+        let mut audit_errors = BTreeMap::new();
         for (name, code) in wheel_code_read(offered, compat) {
             gfx_read.insert(name.clone(), code.gfx);
-            rocm_read.insert(name, code.needs_rocm);
+            rocm_read.insert(name.clone(), code.needs_rocm);
+            audit_errors.insert(name, code.audit_errors);
         }
         let facts = self.facts_by_name(offered.iter().chain(kept));
         ReleaseDetails {
@@ -81,6 +83,7 @@ impl ReleasePlan {
             gfx: select(&facts, |facts| &facts.gfx),
             gfx_read,
             rocm_read,
+            audit_errors,
             run_time: select(&facts, |facts| &facts.run_time),
         }
     }

@@ -28,13 +28,14 @@ fn missing_label(asset: &Asset, majors: &[u32]) -> Option<Diagnostic> {
         asset.name(),
         versions.join(" or ")
     );
+    let path = shell_quoted(&asset.shown);
     Some(
         Diagnostic::new(&codes::ROCM_NOT_IN_LABEL, message)
             .at(Location::File(asset.shown.as_str().into()), "")
             .help(format!(
-                "set the version that it was built with, such as `rock-matrix wheel label {} \
-                 rocm{first}.0{replace}`",
-                shell_quoted(&asset.shown)
+                "set the version that it was built with, such as `rock-matrix wheel label {path} \
+                 rocm{first}.0{replace}`, remove {path}, and publish to a new release, because \
+                 this one keeps the wheel"
             )),
     )
 }

@@ -7,6 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
+use rock_audit::codes::rocm::LABEL_NOT_IN_CONTENTS;
 use rock_compat::{Compat, RuntimeRequirements};
 use rock_diagnostic::{Diagnostic, ExitClass, Sink, SourceText};
 use rock_index::{FileLinks, IndexFile, SimpleRepository, YankStatus, repository};
@@ -15,9 +16,9 @@ use rock_publish::{
     IndexDirectory, IndexInput, IndexOptions, IndexReader, IndexUpdate, LocalAsset, MANIFEST,
     ManifestRowSet, MetadataBody, OnDifference, PublishSummary, PublishedReleases, PublishedYanks,
     ReleaseContents, ReleaseDirectory, ReleaseDirectoryError, ReleaseLock, ReleasePlan, SUMS,
-    YankRuleSet, check_index_target, expand_paths, find_files, listed_files, lists_files,
-    lock_for_replacement, nested_release_error, read_assets, read_yanked_files, relative_steps,
-    sha256, without_paths, write_metadata_files,
+    YankRuleSet, audit_errors, check_index_target, expand_paths, find_files, listed_files,
+    lists_files, lock_for_replacement, nested_release_error, read_assets, read_yanked_files,
+    relative_steps, sha256, without_paths, write_metadata_files,
 };
 use rock_sys::{Signals, StopSignal};
 use rock_wheel::{DosTime, NewWheel, NewWheelOptions, ProgressMeter};
@@ -27,11 +28,16 @@ const WHEEL: &str = "demo-1.0+rocm62torch2.5-py3-none-any.whl";
 
 /// Writes a wheel without modules and returns its path.
 fn write_wheel(directory: &Path, summary: &str) -> PathBuf {
+    write_version(directory, VERSION, summary)
+}
+
+/// Writes a wheel of this version without modules and returns its path.
+fn write_version(directory: &Path, version: &str, summary: &str) -> PathBuf {
     let metadata =
-        format!("Metadata-Version: 2.1\nName: demo\nVersion: {VERSION}\nSummary: {summary}\n");
+        format!("Metadata-Version: 2.1\nName: demo\nVersion: {version}\nSummary: {summary}\n");
     let mut bytes = Vec::new();
     NewWheel {
-        dist_info: &format!("demo-{VERSION}.dist-info"),
+        dist_info: &format!("demo-{version}.dist-info"),
         metadata: &[
             ("METADATA", metadata.as_bytes()),
             (
@@ -51,7 +57,7 @@ fn write_wheel(directory: &Path, summary: &str) -> PathBuf {
     )
     .unwrap();
     std::fs::create_dir_all(directory).unwrap();
-    let path = directory.join(WHEEL);
+    let path = directory.join(format!("demo-{version}-py3-none-any.whl"));
     std::fs::write(&path, bytes).unwrap();
     path
 }
@@ -175,6 +181,31 @@ fn a_release_is_written_once_and_its_manifest_replaces_reading() {
     let nested = nested_release_error(&directory.join("v2")).unwrap();
     assert_eq!(nested.code.name, "release-in-release");
     assert!(nested_release_error(&directory).is_none());
+}
+
+/// The kernels of the backend `ck` are compiled ahead of time, so that its wheels have libraries.
+#[test]
+fn a_label_that_the_contents_contradict_is_an_error_unless_it_is_allowed() {
+    let root = tempfile::tempdir().unwrap();
+    write_version(root.path(), "1.0+rocm62torch2.5ck", "demo");
+    write_version(root.path(), VERSION, "demo");
+    let mut assets = read(root.path(), &DigestCache::empty());
+    let offered = without_paths(&assets);
+    let compat = Compat::embedded();
+    let details = ReleasePlan::default().details(None, &assets, &[], &compat);
+    let reported = audit_errors(&offered, &details, &[]);
+    assert_eq!(codes(&reported), ["label-not-in-contents"]);
+    assert!(reported[0].is_error());
+    let allowed = audit_errors(&offered, &details, &[&LABEL_NOT_IN_CONTENTS]);
+    assert_eq!(codes(&allowed), ["label-not-in-contents"]);
+    assert!(!allowed[0].is_error());
+
+    for asset in &mut assets {
+        asset.recorded_in = Some(MANIFEST.into());
+    }
+    let details = ReleasePlan::default().details(None, &assets, &[], &compat);
+    let unread = audit_errors(&offered, &details, &[]);
+    assert_eq!(codes(&unread), Vec::<&str>::new());
 }
 
 #[test]

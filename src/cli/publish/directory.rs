@@ -12,7 +12,7 @@ use crate::index::{carry_over, yank_notes};
 use crate::publish::{
     CheckDepth, DigestCache, DownloadedArtifacts, FileTransfer, INDEX, LocalAsset, OnDifference,
     PublishSummary, ReleaseContents, ReleaseDirectory, ReleaseDirectoryError, ReleaseLock, TagName,
-    as_release, expand_paths, missing_rocm_labels, nested_release_error, read_assets,
+    as_release, audit_errors, expand_paths, missing_rocm_labels, nested_release_error, read_assets,
     read_yanked_files, unique_by_name, without_paths,
 };
 use crate::sys::Signals;
@@ -71,6 +71,7 @@ pub(super) fn publish(
     let allowed = args.allowed_differences();
     plan.check(&assets, &names, &details, allowed, compat, sink);
     sink.extend(missing_rocm_labels(&assets, &details));
+    sink.extend(audit_errors(&assets, &details, &args.allow));
     let mut all: Vec<LocalAsset> = offered.into_iter().chain(kept).collect();
     let yanked = read_yanked_files(&directory.join(INDEX))
         .map_err(|errors| Exit::collect(errors, sink))?

@@ -125,7 +125,7 @@ fn read_state(
 
 impl Args {
     /// Returns the checks of the files before they are uploaded.
-    fn release_checks(&self) -> ReleaseChecks {
+    fn release_checks(&self) -> ReleaseChecks<'_> {
         let severity = if self.dry_run {
             Severity::Warning
         } else {
@@ -133,6 +133,7 @@ impl Args {
         };
         ReleaseChecks {
             allowed: self.allowed_differences(),
+            allowed_errors: &self.allow,
             hourly_limit: (!self.github.slow).then_some(severity),
         }
     }

@@ -15,7 +15,9 @@ use crate::diagnostic::{Code, Diagnostic, Location, Sink};
 use crate::index::{BaseUrl, FileLinks};
 use crate::names::RepoName;
 use crate::plan::LARGEST_PLAN_BYTES;
-use crate::publish::{AllowedDifferences, DigestCache, GitTag, MetadataBody, ReleasePlan};
+use crate::publish::{
+    AllowedDifferences, DigestCache, GitTag, MetadataBody, REFUSED_CODES, ReleasePlan,
+};
 
 pub(super) use connect::{Connection, Opened};
 pub(super) use github::{failed, saved_listing};
@@ -31,8 +33,9 @@ const GITHUB: &str = "https://github.com";
 A release in a directory contains the wheels, SHA256SUMS, rock-manifest.json, and in simple/ one
 package index for each ROCm and torch.
 
-Every wheel is verified as by `wheel verify`: its archive, RECORD and METADATA. Platform tags and
-libraries are not checked: `wheel check` audits them.
+Every wheel is verified as by `wheel verify`: its archive, RECORD and METADATA. Its tags and label
+are compared with its libraries and GPU code as by `wheel check`. Search paths and needs of other
+packages are not checked: `wheel check` reports them.
 
 A release on GitHub stays a draft until every file has been uploaded and has its name, size and
 digest. Files beyond the limit of 1,000 are uploaded to the releases TAG-2, TAG-3, and so on. To
@@ -123,13 +126,15 @@ pub(super) struct Args {
     /// A planned wheel that is missing and a wheel that is not in the plan are errors.
     #[arg(long, value_name = "FILE", help_heading = "Checks")]
     plan: Option<PathBuf>,
-    /// Allow a finding: G004, G023, G101 or G130
+    /// Allow a finding, given by code or name, such as G004
     ///
     /// G004 (missing-wheel) publishes without wheels that the plan contains, with a warning.
     /// G023 (planned-target-missing) allows wheels without code for GPU targets of the plan.
     /// G101 (release-is-published) writes to a release that is already published.
     /// G130 (built-with-other-torch) allows wheels that were built with another torch than their
-    /// label names. G023 and G130 become notes.
+    /// label names. E001, E003, E004, R101, R102, R112, R122, R123, R125, R131, R132, R133 and R160
+    /// (errors of `wheel check`) allow wheels that fail where their names say that they work. G023,
+    /// G130 and these errors become notes.
     #[arg(
         long,
         value_name = "CODE",
@@ -242,14 +247,13 @@ fn allowed(text: &str) -> Result<&'static Code, String> {
         &codes::RELEASE_IS_PUBLISHED,
         &codes::BUILT_WITH_OTHER_TORCH,
     ];
-    let found = CODES
-        .into_iter()
+    let allowable = CODES.into_iter().chain(REFUSED_CODES);
+    let found = allowable
+        .clone()
         .find(|code| [code.id, code.name].contains(&text));
     found.ok_or_else(|| {
-        format!(
-            "only {} can be allowed here",
-            CODES.map(|code| code.id).join(", ")
-        )
+        let ids: Vec<&str> = allowable.map(|code| code.id).collect();
+        format!("only {} can be allowed here", ids.join(", "))
     })
 }
 

@@ -7,31 +7,49 @@ use crate::codes::rocm as codes;
 use crate::search_path::{SearchDir, SearchPathEntry, installed};
 use rock_diagnostic::{Diagnostic, Severity, count_more};
 
+/// The command that drops entries of a wheel.
+const DROP: &str = "`rock-matrix wheel repair --fix-rpath`";
+/// The command that repeats a repair whose output exists, and drops entries.
+const DROP_AND_REPLACE: &str = "`rock-matrix wheel repair --fix-rpath --replace`";
+/// The command that drops entries of a wheel that is in the directory for the output.
+const DROP_IN_COPY: &str = "`rock-matrix wheel repair --fix-rpath --out DIR`";
+
 /// Reports each problem once for each search path; builds give the same one to many files.
 pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
-    findings_in(context, &|_| true)
+    findings_in(context, DROP, &|_| true)
 }
 
-/// Reports, as warnings, the entries that a repair keeps and `--fix-rpath` would drop. `is_kept`
-/// returns whether the file at a path keeps its search path.
+/// Reports, as warnings, the entries that a repair keeps and `--fix-rpath` would drop.
+/// `is_in_place` is whether the output has the path of the input; `is_kept` returns whether the
+/// file at a path keeps its search path.
 pub(crate) fn kept_entries(
     context: CheckContext<'_>,
+    is_in_place: bool,
     is_kept: &dyn Fn(&str) -> bool,
 ) -> Vec<Diagnostic> {
     let droppable = [&codes::ABSOLUTE_RPATH, &codes::EMPTY_RPATH_ENTRY];
-    findings_in(context, is_kept)
+    let drop_command = if is_in_place {
+        DROP_IN_COPY
+    } else {
+        DROP_AND_REPLACE
+    };
+    findings_in(context, drop_command, is_kept)
         .into_iter()
         .filter(|finding| droppable.contains(&finding.code))
         .map(|finding| {
             finding
                 .severity(Severity::Warning)
-                .note("the repair keeps it")
+                .note("the repair keeps it, and `wheel check` refuses it")
         })
         .collect()
 }
 
-/// Reports the problems of the files that are selected by their path.
-fn findings_in(context: CheckContext<'_>, is_selected: &dyn Fn(&str) -> bool) -> Vec<Diagnostic> {
+/// Reports the problems of the files that are selected by their path. `drop_command` drops entries.
+fn findings_in(
+    context: CheckContext<'_>,
+    drop_command: &str,
+    is_selected: &dyn Fn(&str) -> bool,
+) -> Vec<Diagnostic> {
     let mut files: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
     for (path, library) in context.libraries().filter(|(path, _)| is_selected(path)) {
         for (tag, text) in [("RPATH", &library.rpath), ("RUNPATH", &library.runpath)] {
@@ -42,16 +60,18 @@ fn findings_in(context: CheckContext<'_>, is_selected: &dyn Fn(&str) -> bool) ->
     }
     files
         .into_iter()
-        .flat_map(|((tag, text), files)| check_search_path(context, &files, tag, text))
+        .flat_map(|((tag, text), files)| {
+            check_search_path(context, drop_command, &files, (tag, text))
+        })
         .collect()
 }
 
-/// Checks the search path `text`, the RPATH or RUNPATH (`tag`) of several files.
+/// Checks a search path, RPATH or RUNPATH with its text, of several files.
 fn check_search_path(
     context: CheckContext<'_>,
+    drop_command: &str,
     files: &[&str],
-    tag: &str,
-    text: &str,
+    (tag, text): (&str, &str),
 ) -> Vec<Diagnostic> {
     let Some(first) = files.first() else {
         return Vec::new();
@@ -64,8 +84,7 @@ fn check_search_path(
     if entries().any(|(text, _)| text.is_empty()) {
         let message = format!("{tag} has an empty entry, which means the working directory");
         let finding = context.on_member(&codes::EMPTY_RPATH_ENTRY, first, message);
-        let help = "drop it with `rock-matrix wheel repair --fix-rpath`, or link without the extra \
-                    colon";
+        let help = format!("drop it with {drop_command}, or link without the extra colon");
         findings.push(also_in(finding, files.len()).help(help));
     }
     let (mut relative, mut absolute) = (Vec::new(), Vec::new());
@@ -96,8 +115,7 @@ fn check_search_path(
                 first,
                 format!("{tag} names {}, {problem}", first_and_count(&entries)),
             );
-            let help = "drop it with `rock-matrix wheel repair --fix-rpath`, or link with a path \
-                        from `$ORIGIN`";
+            let help = format!("drop it with {drop_command}, or link with a path from `$ORIGIN`");
             findings.push(also_in(finding, files.len()).help(help));
         }
     }

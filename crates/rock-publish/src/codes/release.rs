@@ -231,7 +231,7 @@ pub const BUILT_WITH_OTHER_TORCH: Code = Code::error(
 pub const ROCM_NOT_IN_LABEL: Code = Code::warning(
     "G131",
     "rocm-not-in-label",
-    "The libraries of a wheel need ROCm, but its name does not contain a ROCm version. Installers may select it for any ROCm, no index lists it, and `pick` compares only the major version that its libraries need, which `rock-manifest.json` records.\n\nSet the version that it was built with: `rock-matrix wheel label WHEEL rocm7.0`.",
+    "The libraries of a wheel need ROCm, but its name does not contain a ROCm version. Installers may select it for any ROCm, no index lists it, and `pick` compares only the major version that its libraries need, which `rock-manifest.json` records.\n\nSet the version that it was built with: `rock-matrix wheel label WHEEL rocm7.0`. This writes another wheel: remove the one without the version, or both are published. A release that already has that wheel keeps it, so publish to a new one.",
 );
 /// A published `.whl` file with an unreadable name.
 pub const UNREADABLE_PUBLISHED_NAME: Code = Code::warning(
