@@ -44,15 +44,18 @@ Examples:
     /// compatible, and if not, why. `-v` adds the rows that an answer is based on, and their
     /// sources.
     #[command(after_long_help = "\
+Exits with 1 if the values are not compatible; unknown combinations are not a failure.
+
 Examples:
-  rock-matrix compat explain gfx=mi300x -v         what works with this GPU, with sources
+  rock-matrix compat explain mi300x -v             what works with this GPU, with sources
+  rock-matrix compat explain gfx1100 rocm=6.4      whether ROCm and torch's wheels support it
   rock-matrix compat explain torch=2.6.0 rocm=6.2  whether both are compatible")]
     Explain {
         /// Values of torch, rocm, python, backend, gfx or a package, such as flash-attn=2.8.3
         ///
         /// torch=VERSION, rocm=VERSION, python=VERSION, flash-attn=VERSION, backend=NAME, or
         /// gfx=TARGETS (targets, families or products such as mi300x, separated by commas or
-        /// semicolons).
+        /// semicolons). `gpu=` is another name of `gfx=`, and GPUs may be given without either.
         #[arg(required = true, value_name = "AXIS=VALUE")]
         values: Vec<String>,
         #[command(flatten)]

@@ -833,6 +833,75 @@ fn targets_of_the_command_line_replace_an_axis() {
     assert_eq!(targets(&["--gfx", "gfx942"]), serde_json::json!(["gfx942"]));
 }
 
+/// `ck` of flash-attn 2.8.3 does not build for gfx1100. In the file this is an error, because the
+/// file lists the backend for its own targets.
+#[test]
+fn cells_without_a_target_of_the_command_line_are_excluded() {
+    let axes = "axes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.6.0\"]\n  rocm: [\"6.1\"]\n";
+    let text = |backends: &str, gfx: &str| {
+        matrix(&format!("gfx: [{gfx}]\n{axes}  backend: [{backends}]\n"))
+    };
+    let project = Project::new()
+        .file("both.yaml", &text("ck, triton", "gfx942"))
+        .file("ck.yaml", &text("ck", "gfx942"))
+        .file("gfx1100.yaml", &text("ck, triton", "gfx1100"));
+    let words = [
+        "plan",
+        "both.yaml",
+        "--gfx",
+        "RX 7900 XTX",
+        "--format",
+        "json",
+    ];
+    let plan = project.run(&words).exits(0).json();
+    assert_eq!(jobs(&plan).len(), 1);
+    assert_eq!(jobs(&plan)[0]["backend"], "triton");
+    assert_eq!(excluded_count(&plan), 1);
+    let row = &plan["excluded"][0];
+    assert_eq!(row["code"], "P010");
+    assert_eq!(
+        row["axes"],
+        serde_json::json!({"flash-attn": "2.8.3", "rocm": "6.1", "backend": "ck"})
+    );
+    assert_eq!(
+        row["reason"],
+        "no gfx target is left (gfx1100: flash-attn 2.8.3 (ck) only builds for gfx90a, gfx942, gfx950)"
+    );
+    for words in [
+        &["plan", "ck.yaml", "--gfx", "gfx1100"][..],
+        &["plan", "gfx1100.yaml"],
+    ] {
+        let stderr = project.run(words).exits(1).stderr;
+        assert!(
+            stderr.starts_with("error[P010 no-gfx-left]: no gfx target is left (gfx1100: "),
+            "{stderr}"
+        );
+    }
+}
+
+#[test]
+fn a_torch_release_that_is_not_listed_is_a_warning() {
+    let text = |torch: &str| {
+        matrix(&format!(
+            "axes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"{torch}\"]\n  rocm: [\"6.4\"]\n"
+        ))
+    };
+    let project = Project::new()
+        .file("unknown.yaml", &text("2.9.7"))
+        .file("known.yaml", &text("2.9.1"));
+    let unknown = project.run(&["check", "unknown.yaml"]).exits(0).stderr;
+    assert!(
+        unknown.contains("warning[P019 unknown-torch-release]: torch 2.9.7 is not a known release"),
+        "{unknown}"
+    );
+    assert!(
+        unknown.contains("help: the newest known release of torch 2.9 is 2.9.1; if 2.9.7 is newer"),
+        "{unknown}"
+    );
+    let known = project.run(&["check", "known.yaml"]).exits(0).stderr;
+    assert!(!known.contains("P019"), "{known}");
+}
+
 /// torch's wheels for ROCm 6.3 have no code for gfx1151.
 #[test]
 fn a_job_without_torch_keeps_targets_that_torch_wheels_lack() {

@@ -205,6 +205,22 @@ impl Compat {
         self.core.torch.iter().find(|row| row.torch == minor)
     }
 
+    /// Returns the newest known release of the minor version of a torch release that the table
+    /// `torch` does not list. `None` if it lists this release, or none of this minor version.
+    pub fn newest_release_besides(&self, torch: &Version) -> Option<&str> {
+        if torch.is_prerelease() || torch.is_dev() {
+            return None;
+        }
+        let releases = &self.torch(torch)?.patches;
+        let public = torch.public();
+        let is_listed = releases.iter().any(|release| {
+            release
+                .parse::<Version>()
+                .is_ok_and(|known| known == public)
+        });
+        releases.last().filter(|_| !is_listed).map(String::as_str)
+    }
+
     /// Returns the index that has torch wheels of a version for a ROCm version; `from` is a value of
     /// `torch-from`.
     pub fn torch_index(

@@ -60,12 +60,12 @@ pub use gfx_words::ResolvedGfx;
 pub use images::{ImageNotFoundError, ImageTag};
 pub use install_commands::{InstallCommands, TorchWheel};
 pub use overview::{CompatOverview, OverviewLine};
-pub use products::{UnknownGfxError, short_product_names, similar_gfx_names};
+pub use products::{UnknownGfxError, related_targets, short_product_names, similar_gfx_names};
 pub use profile::{
     EnvVariable, ProfileContext, ProfileVariables, UnsetVariable, matches_gfx_prefix,
     variable_diagnostic,
 };
-pub use query::{CompatAnswer, CompatQuery};
+pub use query::{AnswerScope, CompatAnswer, CompatQuery, is_supported};
 pub use requirements::ImportQuery;
 pub use runtime_requirements::RuntimeRequirements;
 pub use sdk_packages::SDK_SELECTOR;

@@ -189,9 +189,8 @@ impl Compat {
         .collect()
     }
 
-    pub(super) fn rocm_overview(&self, rocm: &RocmVersion) -> CompatOverview<'_> {
-        let tables = self.tables();
-        let mut lines = Vec::new();
+    /// Returns the rows of the torch versions with official wheels for a ROCm version.
+    pub(super) fn torch_rows_for(&self, rocm: &RocmVersion) -> Vec<&TorchRow> {
         let serves = |row: &&TorchRow| {
             let patches = row
                 .patches
@@ -204,7 +203,12 @@ impl Compat {
                 )
             })
         };
-        let rows: Vec<&TorchRow> = tables.torch.iter().filter(serves).collect();
+        self.tables().torch.iter().filter(serves).collect()
+    }
+
+    pub(super) fn rocm_overview(&self, rocm: &RocmVersion) -> CompatOverview<'_> {
+        let mut lines = Vec::new();
+        let rows = self.torch_rows_for(rocm);
         if !rows.is_empty() {
             let torch: Vec<String> = rows.iter().map(|row| row.torch.clone()).collect();
             let cited = rows.iter().map(|row| self.cite_torch(row)).collect();

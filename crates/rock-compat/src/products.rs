@@ -1,5 +1,7 @@
 //! gfx targets of target families and products.
 
+use std::collections::BTreeSet;
+
 use super::Compat;
 use super::rows::ProductRow;
 use itertools::Itertools as _;
@@ -139,11 +141,41 @@ fn without_rx(row: &ProductRow) -> Option<&str> {
     row.product.strip_prefix("rx")
 }
 
+/// Returns the longest prefix of a target that known targets begin with, such as `gfx12` of
+/// `gfx1299`, and these targets. `None` if there are none, or too many for a message.
+pub fn related_targets<'p>(
+    processor: &'p str,
+    known: &BTreeSet<String>,
+) -> Option<(&'p str, Vec<String>)> {
+    let (prefix, related) = (MIN_TARGET_PREFIX..=processor.len())
+        .rev()
+        .filter_map(|length| processor.get(..length))
+        .map(|prefix| (prefix, targets_with_prefix(prefix, known)))
+        .find(|(_, related)| !related.is_empty())?;
+    (related.len() <= MAX_RELATED_TARGETS).then_some((prefix, related))
+}
+
+/// Returns the known targets with this prefix, without generic ones.
+fn targets_with_prefix(prefix: &str, known: &BTreeSet<String>) -> Vec<String> {
+    known
+        .iter()
+        .filter(|name| name.starts_with(prefix) && !name.contains('-'))
+        .cloned()
+        .collect()
+}
+
+/// Length of `gfx9` for gfx942, and of `gfx1` for gfx1100.
+const MIN_TARGET_PREFIX: usize = 4;
+
+/// Maximum number of related gfx targets that a message lists.
+const MAX_RELATED_TARGETS: usize = 12;
+
 /// Minimum number of characters of the beginning of a name that its completions are suggested for.
 const MIN_PREFIX_CHARS: usize = 3;
 
 /// Returns up to three names that are similar to a word: those that differ only in case or
-/// punctuation, otherwise those that begin with the word, otherwise the nearest one.
+/// punctuation, otherwise those that begin with the word, otherwise the nearest one with the same
+/// digits and a similar suffix. Names with other digits are other GPUs.
 pub fn similar_gfx_names<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let names: Vec<&str> = names.into_iter().unique().collect();
     let wanted = ProductName::new(word);
@@ -166,13 +198,31 @@ pub fn similar_gfx_names<'a>(word: &str, names: impl IntoIterator<Item = &'a str
             return longer;
         }
     }
-    nearest(word, names).into_iter().collect()
+    let (digits, suffix) = model_number(wanted);
+    let is_same_model = |name: &&str| {
+        let name = ProductName::new(name);
+        let (name_digits, name_suffix) = model_number(name.as_str());
+        name_digits == digits
+            && name_suffix.is_empty() == suffix.is_empty()
+            && nearest(suffix, [name_suffix]).is_some()
+    };
+    nearest(word, names.into_iter().filter(is_same_model))
+        .into_iter()
+        .collect()
+}
+
+/// Returns the digits of a name and the letters after them: `7900` and `xtx`.
+fn model_number(name: &str) -> (String, &str) {
+    let digits = name.chars().filter(char::is_ascii_digit).collect();
+    let last = name.rfind(|c: char| c.is_ascii_digit());
+    (digits, last.map_or(name, |last| &name[last + 1..]))
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
+    use super::related_targets;
     use crate::Compat;
     use rock_names::ProductName;
 
@@ -196,6 +246,8 @@ mod tests {
         check("AMD Radeon 7900 XTX", &["gfx1100"]);
         check("AMD Instinct MI300X", &["gfx942"]);
         check("strix-halo", &["gfx1151"]);
+        check("RX 6700 XT", &["gfx1031"]);
+        check("rx6650xt", &["gfx1032"]);
         check("gfx90a:xnack-", &["gfx90a:xnack-"]);
         check("gfx120X-all", &["gfx1200", "gfx1201"]);
     }
@@ -226,9 +278,34 @@ mod tests {
             "`GFX90A` is not a gfx target, a family or a product; did you mean `gfx90a`?"
         );
         assert_eq!(
-            message("zebra"),
-            "`zebra` is not a gfx target, a family or a product"
+            message("strix-hallo"),
+            "`strix-hallo` is not a gfx target, a family or a product; did you mean `strix-halo`?"
         );
+        // Other digits, and suffixes of other models, are not misspelled.
+        for word in ["zebra", "rx6400", "rx6300xt", "rx6800m", "gfx9420-all"] {
+            assert_eq!(
+                message(word),
+                format!("`{word}` is not a gfx target, a family or a product")
+            );
+        }
+    }
+
+    #[test]
+    fn related_targets_share_the_longest_prefix() {
+        let known = Compat::embedded().known_gfx();
+        let related = |processor| {
+            let (prefix, targets) = related_targets(processor, &known)?;
+            Some(format!("{prefix}: {}", targets.join(" ")))
+        };
+        assert_eq!(
+            related("gfx1299").unwrap(),
+            "gfx12: gfx1200 gfx1201 gfx1250"
+        );
+        assert_eq!(
+            related("gfx90b").unwrap(),
+            "gfx90: gfx900 gfx906 gfx908 gfx90a gfx90c"
+        );
+        assert_eq!(related("gfx1999"), None, "too many begin with gfx1");
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! Queries about a set of versions, packages and gfx targets.
 
+use std::collections::BTreeMap;
+
 use itertools::iproduct;
 
+use super::compat::join_with_and;
 use super::rows::{ClaimRow, Provenance};
 use super::{Compat, ImportQuery, Support};
 use rock_names::{GfxTarget, PackageVersion, PythonVersion, RocmVersion, Version};
@@ -28,127 +31,201 @@ pub struct CompatQuery {
 pub struct CompatAnswer<'a> {
     /// The pair in words: `torch 2.6.0 with ROCm 6.2`.
     pub subject: String,
+    /// The part of the query that the answer is about.
+    pub scope: AnswerScope,
     /// Whether the pair is supported, and the reason if not.
     pub support: Support,
     /// The provenance of the row; `None` if the support is unknown.
     pub provenance: Option<&'a Provenance>,
 }
 
+/// The part of a query that an answer is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AnswerScope {
+    /// Values that the query names.
+    Values,
+    /// A backend that the query does not name.
+    Backend(String),
+    /// Versions that the query does not name.
+    Related,
+}
+
+/// Returns whether no answer rules out the values of the query. One supported backend is enough if
+/// the query does not name any.
+pub fn is_supported(answers: &[CompatAnswer<'_>]) -> bool {
+    let mut backends: BTreeMap<&str, bool> = BTreeMap::new();
+    for answer in answers {
+        let is_supported = !matches!(answer.support, Support::Unsupported(_));
+        match &answer.scope {
+            AnswerScope::Values if !is_supported => return false,
+            AnswerScope::Values | AnswerScope::Related => {}
+            AnswerScope::Backend(backend) => {
+                *backends.entry(backend).or_insert(true) &= is_supported;
+            }
+        }
+    }
+    backends.is_empty() || backends.values().any(|is_supported| *is_supported)
+}
+
+/// The answers to a query, while they are collected.
+#[derive(Default)]
+struct AnswerList<'a>(Vec<CompatAnswer<'a>>);
+
+impl<'a> AnswerList<'a> {
+    fn add(
+        &mut self,
+        subject: String,
+        scope: AnswerScope,
+        support: Support,
+        provenance: Option<&'a Provenance>,
+    ) {
+        let provenance = provenance.filter(|_| !matches!(support, Support::Unknown(_)));
+        self.0.push(CompatAnswer {
+            subject,
+            scope,
+            support,
+            provenance,
+        });
+    }
+}
+
 impl Compat {
     /// Returns an answer for each pair of values that a table relates; empty if there is none.
     pub fn explain(&self, query: &CompatQuery) -> Vec<CompatAnswer<'_>> {
-        let mut answers = Vec::new();
-        let mut add = |question: String, verdict: Support, origin| {
-            let origin = if matches!(verdict, Support::Unknown(_)) {
-                None
-            } else {
-                origin
-            };
-            answers.push(CompatAnswer {
-                subject: question,
-                support: verdict,
-                provenance: origin,
-            });
-        };
+        let mut answers = AnswerList::default();
         if let Some(torch) = &query.torch {
-            let origin = self.torch(torch).map(|row| &row.origin);
-            if let Some(rocm) = &query.rocm {
-                add(
-                    format!("torch {torch} with ROCm {rocm}"),
-                    self.torch_rocm_support(torch, rocm),
-                    origin,
+            self.explain_torch(query, torch, &mut answers);
+        }
+        if let Some((package, version)) = &query.package {
+            self.explain_package(query, (package, version), &mut answers);
+        }
+        for (target, rocm) in iproduct!(&query.gfx, &query.rocm) {
+            answers.add(
+                format!("ROCm {rocm} compiling for {target}"),
+                AnswerScope::Values,
+                self.toolchain_gfx_support(target, rocm),
+                self.toolchain_provenance(target, rocm),
+            );
+            let wheels = match &query.torch {
+                Some(_) => Some((
+                    format!("torch's wheels for ROCm {rocm}"),
+                    AnswerScope::Values,
+                )),
+                None => self.related_torch_wheels(rocm),
+            };
+            if let Some((wheels, scope)) = wheels {
+                answers.add(
+                    format!("{wheels} on {target}"),
+                    scope,
+                    self.torch_gfx_support(target, rocm),
+                    self.torch_gfx(rocm).map(|row| &row.origin),
                 );
             }
-            if let Some(python) = query.python {
-                add(
-                    format!("torch {torch} with Python {python}"),
-                    self.torch_python_support(torch, python),
+        }
+        answers.0
+    }
+
+    fn explain_torch<'a>(
+        &'a self,
+        query: &CompatQuery,
+        torch: &Version,
+        answers: &mut AnswerList<'a>,
+    ) {
+        let origin = self.torch(torch).map(|row| &row.origin);
+        if let Some(rocm) = &query.rocm {
+            answers.add(
+                format!("torch {torch} with ROCm {rocm}"),
+                AnswerScope::Values,
+                self.torch_rocm_support(torch, rocm),
+                origin,
+            );
+        }
+        if let Some(python) = query.python {
+            answers.add(
+                format!("torch {torch} with Python {python}"),
+                AnswerScope::Values,
+                self.torch_python_support(torch, python),
+                origin,
+            );
+        }
+    }
+
+    fn explain_package<'a>(
+        &'a self,
+        query: &CompatQuery,
+        (package, version): (&str, &PackageVersion),
+        answers: &mut AnswerList<'a>,
+    ) {
+        let row = self.package(package, version);
+        let origin = row.map(|row| &row.origin);
+        let of_row = row.iter().flat_map(|row| &row.backends);
+        let backends: Vec<(&String, AnswerScope)> = match &query.backend {
+            Some(backend) => vec![(backend, AnswerScope::Values)],
+            None => of_row
+                .map(|backend| (backend, AnswerScope::Backend(backend.clone())))
+                .collect(),
+        };
+        for (backend, scope) in &backends {
+            let support = self.package_backend_support(package, version, backend);
+            let builds = matches!(support, Support::Supported { .. });
+            answers.add(
+                format!("{package} {version} with the {backend} backend"),
+                scope.clone(),
+                support,
+                origin,
+            );
+            for target in query.gfx.iter().filter(|_| builds) {
+                answers.add(
+                    format!("{package} {version} ({backend}) for {target}"),
+                    scope.clone(),
+                    self.package_gfx_support(package, version, backend, target),
                     origin,
                 );
             }
         }
-        if let Some((package, version)) = &query.package {
-            let row = self.package(package, version);
-            let origin = row.map(|row| &row.origin);
-            let named = query.backend.iter();
-            let of_row = row
-                .iter()
-                .filter(|_| query.backend.is_none())
-                .flat_map(|row| &row.backends);
-            for backend in named.chain(of_row) {
-                let verdict = self.package_backend_support(package, version, backend);
-                let builds = matches!(verdict, Support::Supported { .. });
-                add(
-                    format!("{package} {version} with the {backend} backend"),
-                    verdict,
-                    origin,
-                );
-                for target in query.gfx.iter().filter(|_| builds) {
-                    let question = format!("{package} {version} ({backend}) for {target}");
-                    add(
-                        question,
-                        self.package_gfx_support(package, version, backend, target),
-                        origin,
+        if row.is_none() && query.backend.is_none() {
+            answers.add(
+                format!("{package} {version}"),
+                AnswerScope::Values,
+                self.unlisted_package_support(package, version),
+                None,
+            );
+        }
+        if let Some(torch) = &query.torch {
+            for (backend, scope) in backends {
+                let import = ImportQuery {
+                    package,
+                    version,
+                    backend,
+                    torch,
+                };
+                if let Some(requirement) = self.import_requirements(import).next() {
+                    answers.add(
+                        format!("importing {package} {version} ({backend}) with torch {torch}"),
+                        scope,
+                        self.import_support(import),
+                        Some(&requirement.origin),
                     );
                 }
             }
-            if row.is_none() && query.backend.is_none() {
-                add(
-                    format!("{package} {version}"),
-                    self.unlisted_package_support(package, version),
-                    None,
-                );
-            }
-            if let Some(torch) = &query.torch {
-                let of_row = row
-                    .iter()
-                    .filter(|_| query.backend.is_none())
-                    .flat_map(|row| &row.backends);
-                for backend in query.backend.iter().chain(of_row) {
-                    let question = ImportQuery {
-                        package,
-                        version,
-                        backend,
-                        torch,
-                    };
-                    let requirement = self.import_requirements(question).next();
-                    if let Some(requirement) = requirement {
-                        let question_text =
-                            format!("importing {package} {version} ({backend}) with torch {torch}");
-                        add(
-                            question_text,
-                            self.import_support(question),
-                            Some(&requirement.origin),
-                        );
-                    }
-                }
-            }
-            if let Some(python) = query.python {
-                let verdict = self.package_python_support(package, version, python);
-                add(
-                    format!("{package} {version} with Python {python}"),
-                    verdict,
-                    origin,
-                );
-            }
         }
-        for (target, rocm) in iproduct!(&query.gfx, &query.rocm) {
-            let origin = self.toolchain_provenance(target, rocm);
-            add(
-                format!("ROCm {rocm} compiling for {target}"),
-                self.toolchain_gfx_support(target, rocm),
+        if let Some(python) = query.python {
+            answers.add(
+                format!("{package} {version} with Python {python}"),
+                AnswerScope::Values,
+                self.package_python_support(package, version, python),
                 origin,
             );
-            if query.torch.is_some() {
-                let origin = self.torch_gfx(rocm).map(|row| &row.origin);
-                add(
-                    format!("torch's wheels for ROCm {rocm} on {target}"),
-                    self.torch_gfx_support(target, rocm),
-                    origin,
-                );
-            }
         }
-        answers
+    }
+
+    /// Returns the official torch wheels for a ROCm version in words; `None` if there are none.
+    fn related_torch_wheels(&self, rocm: &RocmVersion) -> Option<(String, AnswerScope)> {
+        let rows = self.torch_rows_for(rocm);
+        let versions: Vec<String> = rows.iter().map(|row| row.torch.clone()).collect();
+        let versions = join_with_and(&versions);
+        let wheels = format!("the wheels of torch {versions} for ROCm {rocm}");
+        (!rows.is_empty()).then_some((wheels, AnswerScope::Related))
     }
 
     /// Returns the claims about a query: all claims about free-threaded Pythons if the Python is
@@ -193,7 +270,7 @@ fn contains_value(text: &str, value: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{CompatQuery, contains_value};
+    use super::{CompatQuery, contains_value, is_supported};
     use crate::{Compat, Support};
 
     fn check(question: &CompatQuery, expect: &[(&str, &str)]) {
@@ -234,7 +311,7 @@ mod tests {
                 ("flash-attn 2.8.3 (ck) for gfx950", "yes"),
                 ("flash-attn 2.8.3 with Python 3.14", "yes"),
                 ("ROCm 6.4 compiling for gfx950", "no"),
-                ("torch's wheels for ROCm 6.4 on gfx950", "unknown"),
+                ("torch's wheels for ROCm 6.4 on gfx950", "no"),
             ],
         );
     }
@@ -270,6 +347,51 @@ mod tests {
                 ..CompatQuery::default()
             },
             &[],
+        );
+    }
+
+    #[test]
+    fn a_target_and_a_rocm_are_answered_with_the_torch_versions_of_the_wheels() {
+        let query = |rocm: &str| CompatQuery {
+            rocm: Some(rocm.parse().unwrap()),
+            gfx: vec!["gfx1100".parse().unwrap()],
+            ..CompatQuery::default()
+        };
+        check(
+            &query("6.4"),
+            &[
+                ("ROCm 6.4 compiling for gfx1100", "yes"),
+                (
+                    "the wheels of torch 2.8 and 2.9 for ROCm 6.4 on gfx1100",
+                    "yes",
+                ),
+            ],
+        );
+        check(
+            &query("7.0.2"),
+            &[
+                ("ROCm 7.0.2 compiling for gfx1100", "yes"),
+                ("the wheels of torch 2.10 for ROCm 7.0.2 on gfx1100", "yes"),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_query_is_supported_unless_an_answer_rules_it_out() {
+        let compat = Compat::embedded();
+        let is_supported = |text: &str| {
+            let pairs: Vec<String> = text.split(' ').map(str::to_owned).collect();
+            is_supported(&compat.explain(&compat.parse_query(&pairs).unwrap()))
+        };
+        assert!(is_supported("torch=2.9.1 rocm=6.4"));
+        assert!(!is_supported("torch=2.9.1 rocm=7.2"));
+        assert!(is_supported("torch=2.99.0 rocm=7.2"), "unknown");
+        assert!(is_supported("flash-attn=2.8.3 gfx=gfx1100"), "with triton");
+        assert!(!is_supported("flash-attn=2.8.3 backend=ck gfx=gfx1100"));
+        assert!(!is_supported("flash-attn=2.6.3 gfx=gfx1100"), "only ck");
+        assert!(
+            is_supported("gfx=gfx1031 rocm=7.2"),
+            "only torch's wheels lack it"
         );
     }
 

@@ -14,7 +14,8 @@ const AXES: [&str; 5] = ["torch", "rocm", "python", "backend", "gfx"];
 
 impl Compat {
     /// Parses a query from pairs such as `torch=2.6.0`, `flash-attn=2.8.3` or
-    /// `gfx=gfx942;mi300x`.
+    /// `gfx=gfx942;mi300x`. `gpu` is another name of the axis `gfx`, which targets, families and
+    /// products do not need.
     ///
     /// # Errors
     /// When a pair has no known axis or an invalid value, or an axis is given twice.
@@ -23,7 +24,11 @@ impl Compat {
         let mut query = CompatQuery::default();
         let mut given: Vec<String> = Vec::new();
         for pair in pairs {
-            let Some((axis, value)) = pair.split_once('=') else {
+            let split = pair.split_once('=').or_else(|| {
+                let is_gpu = self.resolve_gfx(pair).is_ok();
+                is_gpu.then_some(("gfx", pair.as_str()))
+            });
+            let Some((axis, value)) = split else {
                 let message = format!("`{pair}` is not of the form AXIS=VALUE");
                 let meant: Vec<String> = self
                     .pairs_of_value(pair)
@@ -41,6 +46,11 @@ impl Compat {
             let name = axis
                 .parse::<DistributionName>()
                 .map_or_else(|_| axis.to_owned(), |name| name.normalized());
+            let name = if name == "gpu" {
+                "gfx".to_owned()
+            } else {
+                name
+            };
             let is_package = self.has_package(&name);
             if !is_package && !AXES.contains(&name.as_str()) {
                 sink.push(self.unknown_axis(pair, axis));
@@ -65,7 +75,7 @@ impl Compat {
                 "gfx" => {
                     query.gfx = value
                         .split([';', ','])
-                        .flat_map(|word| self.parse_gfx(word, pair, &mut sink))
+                        .flat_map(|word| self.parse_gfx(word.trim(), pair, &mut sink))
                         .collect();
                 }
                 _ => {
@@ -163,6 +173,27 @@ mod tests {
         assert_eq!(messages.len(), 4);
         assert!(messages.contains(&"rocm is given twice"));
         assert!(messages.contains(&"the compatibility data has no axis `torhc`"));
+    }
+
+    #[test]
+    fn gpus_need_no_axis() {
+        let compat = Compat::embedded();
+        let targets = |pair: &str| {
+            let query = compat.parse_query(&[pair.to_owned()]).unwrap();
+            let targets: Vec<String> = query.gfx.iter().map(ToString::to_string).collect();
+            targets.join(" ")
+        };
+        for (pair, expect) in [
+            ("gpu=RX 7900 XTX", "gfx1100"),
+            ("gpu=mi300x, gfx1100", "gfx942 gfx1100"),
+            ("RX 7900 XTX", "gfx1100"),
+            ("mi300x", "gfx942"),
+            ("gfx120X-all", "gfx1200 gfx1201"),
+        ] {
+            assert_eq!(targets(pair), expect, "{pair}");
+        }
+        let twice = ["mi300x", "gfx=gfx1100"].map(str::to_owned);
+        assert!(compat.parse_query(&twice).is_err());
     }
 
     #[test]

@@ -292,9 +292,14 @@ impl Compat {
 
     fn unknown_rocm(&self, rocm: &RocmVersion) -> Support {
         let known = &self.parsed().rocm;
-        let near = nearest_rocm(known, rocm).map_or_else(String::new, |near| {
-            format!("the nearest known version is {near}; ")
-        });
+        let near = describe_known_rocm(known, rocm)
+            .or_else(|| {
+                Some(format!(
+                    "the nearest known version is {}",
+                    nearest_rocm(known, rocm)?
+                ))
+            })
+            .map_or_else(String::new, |text| text + "; ");
         Support::Unknown(SupportReason {
             reason: format!("the compatibility data does not cover ROCm {rocm}"),
             hint: format!(
@@ -323,6 +328,19 @@ impl Compat {
             source: String::new(),
         })
     }
+}
+
+/// Returns the newest of the sorted known versions in words if the wanted one is later, and their
+/// range if none has the same major version: neither is a misspelled version.
+pub(super) fn describe_known_rocm(known: &[RocmVersion], wanted: &RocmVersion) -> Option<String> {
+    let (first, last) = (known.first()?, known.last()?);
+    if last < wanted {
+        return Some(format!("the newest known version is {last}"));
+    }
+    let has_major = known
+        .iter()
+        .any(|version| version.major() == wanted.major());
+    (!has_major).then(|| format!("the known versions are {first} to {last}"))
 }
 
 /// Returns the listed version that is nearest to a wanted one: of its minor version, else of its

@@ -3,20 +3,18 @@
 use std::collections::BTreeSet;
 
 use super::compat::join_with_and;
-use super::support::nearest_rocm;
+use super::products::related_targets;
+use super::support::{describe_known_rocm, nearest_rocm};
 use super::{Compat, CompatQuery};
 use crate::codes::facts as codes;
 use rock_diagnostic::nearest::{did_you_mean, nearest_few};
 use rock_diagnostic::{Diagnostic, Location};
 use rock_names::{GfxTarget, PythonVersion, RocmVersion, Version};
 
-/// Maximum number of gfx targets that a message lists.
-const MAX_LISTED_TARGETS: usize = 12;
-
 impl Compat {
-    /// Returns an error for each gfx target of a query that is in no table. If the query has no
-    /// answers about pairs of values, which give their own reasons, also returns an error for each
-    /// other value without data.
+    /// Returns an error for each gfx target of a query that is in no table, and for a torch release
+    /// that is not listed. If the query has no answers about pairs of values, which give their own
+    /// reasons, also returns an error for each other value without data.
     pub fn unknown_values(&self, query: &CompatQuery, has_answers: bool) -> Vec<Diagnostic> {
         let known = self.known_gfx();
         let targets = query.gfx.iter();
@@ -24,6 +22,8 @@ impl Compat {
             .filter(|target| !known.contains(target.processor()))
             .map(|target| unknown_target(target, &known))
             .collect();
+        let torch = query.torch.iter();
+        errors.extend(torch.filter_map(|torch| self.unlisted_torch_release(torch)));
         if has_answers {
             return errors;
         }
@@ -55,11 +55,24 @@ impl Compat {
             .iter()
             .filter(|version| !self.rocm_overview(version).lines.is_empty());
         let covered: Vec<RocmVersion> = covered.cloned().collect();
-        let near = nearest_rocm(&covered, rocm).map_or_else(String::new, |near| {
-            format!("the nearest version with data is {near}; ")
-        });
+        let near = describe_known_rocm(listed, rocm)
+            .or_else(|| {
+                let near = nearest_rocm(&covered, rocm)?;
+                Some(format!("the nearest version with data is {near}"))
+            })
+            .map_or_else(String::new, |text| text + "; ");
         let help = format!("{near}`rock-matrix compat list rocm` shows the known versions");
         Some(bad_value(&format!("rocm={rocm}"), message).help(help))
+    }
+
+    fn unlisted_torch_release(&self, torch: &Version) -> Option<Diagnostic> {
+        let newest = self.newest_release_besides(torch)?;
+        let message = format!("torch {torch} is not a known release");
+        let help = format!(
+            "the newest known release of torch {} is {newest}",
+            torch.minor()
+        );
+        Some(bad_value(&format!("torch={torch}"), message).help(help))
     }
 
     fn unknown_torch_version(&self, torch: &Version) -> Option<Diagnostic> {
@@ -122,23 +135,16 @@ fn bad_value(argument: &str, message: String) -> Diagnostic {
     Diagnostic::new(&codes::BAD_QUESTION, message).at(Location::Argument(argument.to_owned()), "")
 }
 
-/// Returns the error for a target that is in no table, with similar ones.
+/// Returns the error for a target that is in no table, with those that begin like it: another
+/// number is another architecture, not a misspelled one.
 fn unknown_target(target: &GfxTarget, known: &BTreeSet<String>) -> Diagnostic {
     let processor = target.processor();
-    let near = nearest_few(processor, known.iter().map(String::as_str));
-    // `gfx9` for gfx942, and `gfx1` for gfx1100.
-    let generation = processor.get(..4).unwrap_or(processor);
-    let is_related = |name: &&String| name.starts_with(generation) && !name.contains('-');
-    let related: Vec<String> = known.iter().filter(is_related).cloned().collect();
-    let help = if !near.is_empty() {
-        did_you_mean(&near)
-    } else if (1..=MAX_LISTED_TARGETS).contains(&related.len()) {
-        format!(
-            "known targets that begin with `{generation}`: {}",
+    let help = match related_targets(processor, known) {
+        Some((prefix, related)) => format!(
+            "known targets that begin with `{prefix}`: {}",
             join_with_and(&related)
-        )
-    } else {
-        "`rock-matrix compat list families` shows the known targets".to_owned()
+        ),
+        None => "`rock-matrix compat list families` shows the known targets".to_owned(),
     };
     let message = format!("unknown gfx target `{processor}`");
     bad_value(&format!("gfx={target}"), message).help(help)
@@ -162,7 +168,14 @@ mod tests {
 
     #[test]
     fn known_values_have_no_errors() {
-        for pair in ["gfx=mi300x", "rocm=7.2", "torch=2.9.1", "python=3.13t"] {
+        for pair in [
+            "gfx=mi300x",
+            "rocm=7.2",
+            "torch=2.9",
+            "torch=2.9.1",
+            "torch=2.14.2.dev20261001",
+            "python=3.13t",
+        ] {
             assert!(errors(&[pair]).is_empty(), "{pair}");
         }
         assert!(errors(&["torch=2.99.0", "rocm=7.2"]).is_empty());
@@ -173,7 +186,10 @@ mod tests {
         let message = |pairs: &[&str]| errors(pairs).remove(0);
         let (target, near) = message(&["gfx=gfx1299"]);
         assert_eq!(target, "unknown gfx target `gfx1299`");
-        assert_eq!(near, "did you mean `gfx1200`, `gfx1201`, or `gfx1250`?");
+        assert_eq!(
+            near,
+            "known targets that begin with `gfx12`: gfx1200, gfx1201 and gfx1250"
+        );
         let (_, related) = message(&["gfx=gfx9999", "rocm=7.2"]);
         assert!(
             related.starts_with("known targets that begin with `gfx9`: gfx900, gfx906"),
@@ -182,11 +198,28 @@ mod tests {
         let (rocm, near) = message(&["rocm=99.1"]);
         assert_eq!(rocm, "unknown ROCm version `99.1`");
         assert!(
+            near.starts_with("the newest known version is 10."),
+            "{near}"
+        );
+        let (_, range) = message(&["rocm=9.9"]);
+        assert!(
+            range.starts_with("the known versions are 5.2 to 10."),
+            "{range}"
+        );
+        let (_, near) = message(&["rocm=5.2"]);
+        assert!(
             near.starts_with("the nearest version with data is "),
             "{near}"
         );
         let (torch, _) = message(&["torch=99"]);
         assert_eq!(torch, "unknown torch version `99`");
+        assert_eq!(
+            message(&["torch=2.9.7", "rocm=6.4"]),
+            (
+                "torch 2.9.7 is not a known release".to_owned(),
+                "the newest known release of torch 2.9 is 2.9.1".to_owned()
+            )
+        );
         let (python, known) = message(&["python=9.9"]);
         assert_eq!(python, "unknown Python version `9.9`");
         assert!(known.starts_with("the known versions are 3."), "{known}");

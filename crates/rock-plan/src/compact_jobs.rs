@@ -65,8 +65,6 @@ struct JobCell<'c> {
     cell: CellRank,
     values: &'c CellValues<'c>,
     indexes: ValueIndexes,
-    /// The override rows that match the cell.
-    rows: &'c [usize],
     /// The number of the merged overrides of these rows.
     overrides: u32,
 }
@@ -138,7 +136,7 @@ impl<'a> CompactJobBuilder<'a> {
     }
 
     /// Returns the compact jobs, their interned values, and the cells without a job because none of
-    /// their families can be built.
+    /// their families or targets can be built.
     pub(super) fn build(
         &self,
         interned: InternedValues,
@@ -151,29 +149,22 @@ impl<'a> CompactJobBuilder<'a> {
             collapsed: HashMap::new(),
         };
         let first = self.first_cells(legs);
-        let mut unsupported = Vec::new();
+        let mut without_job = Vec::new();
         for &cell in legs {
             let values = self.values(cell);
             let axes = self.collapsed_axes(&values);
-            let has_job = if axes.is_empty() {
-                match self.job_of_cell(&mut list.interned, cell, &values, sink) {
-                    Some(job) => {
-                        list.jobs.push(job);
-                        true
-                    }
-                    None => false,
-                }
+            let added = if axes.is_empty() {
+                self.job_of_cell(&mut list.interned, cell, &values, sink)
+                    .map(|job| list.jobs.push(job))
             } else {
                 self.add_collapsed(&mut list, &first, (cell, axes), sink)
             };
-            if !has_job {
-                unsupported.push((cell, self.unsupported.of(self.space, cell)));
+            if let Err(device_code) = added {
+                without_job.push((cell, device_code));
             }
         }
-        let gfx_axis = self.axis_of_role.get(&AxisRole::Gfx).copied();
-        let excluded = self
-            .unsupported
-            .excluded(self.space, &unsupported, gfx_axis);
+        let has_jobs = !list.jobs.is_empty();
+        let excluded = self.excluded_cells(&list.interned, &without_job, has_jobs, sink);
         (list.jobs, list.interned, excluded)
     }
 
@@ -188,23 +179,21 @@ impl<'a> CompactJobBuilder<'a> {
     }
 
     /// Adds a cell to the job that builds all its values of `axes`, and creates the job for the
-    /// first of these cells. Returns false if none of its families can be built.
+    /// first of these cells. Without a job, returns the number of the device code.
     fn add_collapsed(
         &self,
         list: &mut JobList,
         first: &HashMap<CellRank, CellRank>,
         (cell, axes): (CellRank, &[usize]),
         sink: &mut Sink,
-    ) -> bool {
+    ) -> Result<(), u32> {
         let key = self.without(cell, axes);
         let index = match list.collapsed.get(&key) {
             Some(index) => *index,
             None => {
                 let own = first.get(&key).copied().unwrap_or(cell);
                 let values = self.values(own);
-                let Some(job) = self.job_of_cell(&mut list.interned, own, &values, sink) else {
-                    return false;
-                };
+                let job = self.job_of_cell(&mut list.interned, own, &values, sink)?;
                 list.jobs.push(job);
                 let index = list.jobs.len() - 1;
                 list.collapsed.insert(key, index);
@@ -212,20 +201,31 @@ impl<'a> CompactJobBuilder<'a> {
             }
         };
         cover(&mut list.interned, &mut list.jobs[index], axes, cell);
-        true
+        Ok(())
     }
 
-    /// Returns the job of a cell, or `None` if none of its families can be built.
+    /// Returns the job of a cell. If none of its families or targets can be built, returns the
+    /// number of its device code instead.
     fn job_of_cell(
         &self,
         interned: &mut InternedValues,
         cell: CellRank,
         values: &CellValues<'_>,
         sink: &mut Sink,
-    ) -> Option<CompactJob> {
+    ) -> Result<CompactJob, u32> {
         let job = self.compact_job(interned, cell, values, sink);
         let device_code = interned.device_codes.get(job.device_code);
-        (!device_code.is_unsupported).then_some(job)
+        match device_code.no_job {
+            None => Ok(job),
+            Some(_) => Err(job.device_code),
+        }
+    }
+
+    /// Returns the value index of a cell on the axis with this role, 0 if there is none.
+    pub(super) fn index(&self, cell: CellRank, role: AxisRole) -> usize {
+        self.axis_of_role
+            .get(&role)
+            .map_or(0, |&axis| self.space.index(cell, axis))
     }
 
     fn compact_job(
@@ -241,10 +241,9 @@ impl<'a> CompactJobBuilder<'a> {
             values,
             indexes: self.value_indexes(cell),
             overrides: self.intern_overrides(interned, &rows),
-            rows: &rows,
         };
         let label = self.intern_label(interned, &of, sink);
-        let device_code = self.intern_device_code(interned, &of, sink);
+        let device_code = self.intern_device_code(interned, &of);
         let runner_choice = self.intern_runner_choice(interned, &of);
         let mut job = CompactJob {
             cell,
@@ -319,12 +318,7 @@ impl<'a> CompactJobBuilder<'a> {
         })
     }
 
-    fn intern_device_code(
-        &self,
-        interned: &mut InternedValues,
-        of: &JobCell<'_>,
-        sink: &mut Sink,
-    ) -> u32 {
+    fn intern_device_code(&self, interned: &mut InternedValues, of: &JobCell<'_>) -> u32 {
         let package = interned.packages.get(of.indexes.package);
         let key = DeviceCodeKey {
             package_kind: package.map_or(0, |package| package.kind),
@@ -337,13 +331,7 @@ impl<'a> CompactJobBuilder<'a> {
         };
         interned.device_codes.intern(key, || {
             let overrides = interned.overrides.get(of.overrides);
-            self.device_code(
-                of.cell,
-                of.values,
-                key.unsupported,
-                (overrides, of.rows),
-                sink,
-            )
+            self.device_code(of.cell, of.values, key.unsupported, overrides)
         })
     }
 
@@ -398,12 +386,14 @@ impl<'a> CompactJobBuilder<'a> {
             device_code,
             runner_choice,
             backend: of.indexes.backend,
+            overrides: of.overrides,
         };
         interned.estimates.intern(key, || {
             self.estimate(
                 of.values,
                 interned.device_codes.get(device_code),
                 interned.runner_choices.get(runner_choice),
+                interned.overrides.get(of.overrides),
             )
         })
     }
@@ -511,7 +501,9 @@ impl<'a> CompactJobBuilder<'a> {
         values: &CellValues<'_>,
         device_code: &DeviceCode,
         runner_choice: &RunnerChoice,
+        overrides: &RowOverrides,
     ) -> Option<BuildEstimate> {
+        let levers = &values.backend.levers;
         estimate(
             &self.compat.tables().build_costs,
             &EstimateQuery {
@@ -520,25 +512,18 @@ impl<'a> CompactJobBuilder<'a> {
                 targets: u32::try_from(device_code.gfx.len()).unwrap_or(u32::MAX),
                 threads: runner_choice.threads?,
                 limit_min: runner_choice.limit_min,
-                levers: &self.unused_levers(&values.backend.levers),
+                levers: &self.unused_levers(levers, overrides),
+                uncounted: &self.variables_in_use(levers, overrides),
             },
         )
     }
 
-    /// Returns the ways to shorten a build that are not in use yet. One that starts with a variable
-    /// and its value, such as `` `opt-dim: "128"` ``, is dropped if the matrix file sets that
-    /// value.
-    fn unused_levers(&self, levers: &[String]) -> Vec<String> {
-        let setting = |lever: &str| -> Option<(String, String)> {
-            let (name, value) = lever
-                .strip_prefix('`')?
-                .split_once('`')?
-                .0
-                .split_once(": ")?;
-            Some((name.to_owned(), value.trim_matches('"').to_owned()))
-        };
+    /// Returns the ways to shorten a build that are not in use yet. One that sets a variable is
+    /// dropped if the matrix file sets that value.
+    fn unused_levers(&self, levers: &[String], overrides: &RowOverrides) -> Vec<String> {
         let is_set = |lever: &&String| {
-            setting(lever).is_some_and(|(name, value)| self.config.vars.get(&name) == Some(&value))
+            setting(lever)
+                .is_some_and(|(name, value)| self.variable(name, overrides) == Some(value))
         };
         levers
             .iter()
@@ -546,6 +531,40 @@ impl<'a> CompactJobBuilder<'a> {
             .cloned()
             .collect()
     }
+
+    /// Returns the variables of these ways to shorten a build that the matrix file sets or has as
+    /// axes.
+    fn variables_in_use(&self, levers: &[String], overrides: &RowOverrides) -> Vec<String> {
+        let names = levers.iter().filter_map(|lever| Some(setting(lever)?.0));
+        names
+            .filter(|name| {
+                self.space.position_of_name(name).is_some()
+                    || self
+                        .variable(name, overrides)
+                        .is_some_and(|value| !value.is_empty())
+            })
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// Returns the value of a recipe variable in the matrix file.
+    fn variable<'v>(&'v self, name: &str, overrides: &'v RowOverrides) -> Option<&'v str> {
+        let value = overrides.vars.get(name);
+        value
+            .or_else(|| self.config.vars.get(name))
+            .map(String::as_str)
+    }
+}
+
+/// Returns the variable and the value that a way to shorten a build begins with, such as
+/// `` `opt-dim: "128"` ``.
+fn setting(lever: &str) -> Option<(&str, &str)> {
+    let (name, value) = lever
+        .strip_prefix('`')?
+        .split_once('`')?
+        .0
+        .split_once(": ")?;
+    Some((name, value.trim_matches('"')))
 }
 
 fn least(machines: &[MachineKind], of: impl Fn(&MachineKind) -> Option<u32>) -> Option<u32> {

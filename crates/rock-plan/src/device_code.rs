@@ -1,32 +1,34 @@
 //! Selects the GPU targets of each job from the axes, the matrix file and the recipe.
 
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+
 use super::compact_jobs::CompactJobBuilder;
 use super::gfx_choice::choose_gfx;
-use super::interned_values::DeviceCode;
+use super::interned_values::{DeviceCode, InternedValues, NoDeviceCode};
 use super::naming::CellValues;
 use crate::codes::plan as codes;
 use crate::config::{AxisRole, AxisValue, GfxSelection, ParsedValue, RowOverrides, TorchFrom};
-use crate::matrix::CellRank;
+use crate::matrix::{CellRank, ExclusionRow};
 use rock_compat::SupportReason;
 use rock_diagnostic::{Diagnostic, Sink};
 use rock_names::GfxTarget;
 
 impl CompactJobBuilder<'_> {
-    /// Returns the device code of a cell after applying the matching override rows. Reports an
-    /// error if none of the requested targets is left.
+    /// Returns the device code of a cell after applying the overrides of the matching rows.
     pub(super) fn device_code(
         &self,
         cell: CellRank,
         values: &CellValues<'_>,
         unsupported: u64,
-        (overrides, matching): (&RowOverrides, &[usize]),
-        sink: &mut Sink,
+        overrides: &RowOverrides,
     ) -> DeviceCode {
         let none = DeviceCode {
             families: Vec::new(),
             gfx: Vec::new(),
             dropped: Vec::new(),
-            is_unsupported: false,
+            no_job: None,
         };
         if !values.backend.device_code {
             return none;
@@ -54,7 +56,7 @@ impl CompactJobBuilder<'_> {
             .partition(|family| self.unsupported.reason(unsupported, family).is_none());
         if left.is_empty() && !taken.is_empty() {
             return DeviceCode {
-                is_unsupported: true,
+                no_job: Some(NoDeviceCode::Families),
                 ..none
             };
         }
@@ -95,9 +97,7 @@ impl CompactJobBuilder<'_> {
             values.rocm,
             torch_wheels,
         );
-        if choice.kept.is_empty() && !wanted.is_empty() {
-            sink.push(self.no_gfx_left(cell, values, matching, &choice.dropped));
-        }
+        let has_none = choice.kept.is_empty() && !wanted.is_empty();
         dropped.extend(choice.dropped);
         let is_compiled = |family: &String| {
             self.members(family)
@@ -109,8 +109,51 @@ impl CompactJobBuilder<'_> {
             families,
             gfx: choice.kept,
             dropped,
-            is_unsupported: false,
+            no_job: has_none.then_some(NoDeviceCode::Targets),
         }
+    }
+
+    /// Returns the exclusions of cells that have no job, which are given with the number of their
+    /// device code. Cells without a target are errors instead, unless the command line sets the
+    /// targets and other cells have jobs.
+    pub(super) fn excluded_cells(
+        &self,
+        interned: &InternedValues,
+        cells: &[(CellRank, u32)],
+        has_jobs: bool,
+        sink: &mut Sink,
+    ) -> Vec<ExclusionRow> {
+        let mut without_family = Vec::new();
+        // By package, because versions with the same compatibility data share device code.
+        let mut without_target: IndexMap<(u32, usize), (CellRank, u64)> = IndexMap::new();
+        for &(cell, device) in cells {
+            if interned.device_codes.get(device).no_job == Some(NoDeviceCode::Families) {
+                without_family.push((cell, self.unsupported.of(self.space, cell)));
+            } else {
+                let key = (device, self.index(cell, AxisRole::Package));
+                without_target.entry(key).or_insert((cell, 0)).1 += 1;
+            }
+        }
+        let gfx_axis = self.axis_of_role.get(&AxisRole::Gfx).copied();
+        let mut rows = self
+            .unsupported
+            .excluded(self.space, &without_family, gfx_axis);
+        let mut excludes: BTreeMap<u32, bool> = BTreeMap::new();
+        for ((device, _), (cell, count)) in without_target {
+            let dropped = &interned.device_codes.get(device).dropped;
+            let is_excluded = *excludes.entry(device).or_insert_with(|| {
+                let path = self.path_of_gfx(cell);
+                let is_excluded = has_jobs && self.config.locations.is_override(&path);
+                if !is_excluded {
+                    sink.push(self.no_gfx_left(cell, &path, dropped));
+                }
+                is_excluded
+            });
+            if is_excluded {
+                rows.push(self.exclusion_without_target(cell, count, dropped));
+            }
+        }
+        rows
     }
 
     /// Returns the targets of a family; a target is a family of one.
@@ -124,44 +167,84 @@ impl CompactJobBuilder<'_> {
         }
     }
 
+    /// Returns the name and the value of the axis with this role, and the path of the value.
+    fn value_of_role(&self, cell: CellRank, role: AxisRole) -> Option<(&str, &str, String)> {
+        let axis = *self.axis_of_role.get(&role)?;
+        let (column, index) = (&self.space.axes()[axis], self.space.index(cell, axis));
+        let text = &column.values[index].as_ref()?.text;
+        Some((
+            column.name.as_str(),
+            text.as_str(),
+            format!("axes.{}[{index}]", column.name),
+        ))
+    }
+
+    /// Returns the path in the file of a cell's gfx targets.
+    fn path_of_gfx(&self, cell: CellRank) -> String {
+        let of_axis = self.value_of_role(cell, AxisRole::Gfx);
+        of_axis
+            .map(|(.., path)| path)
+            .or_else(|| {
+                let matching = self.overrides.matching(self.space, cell);
+                self.overrides.path_of_gfx(&matching)
+            })
+            .unwrap_or_else(|| "gfx".to_owned())
+    }
+
     fn no_gfx_left(
         &self,
         cell: CellRank,
-        values: &CellValues<'_>,
-        matching: &[usize],
+        path: &str,
         dropped: &[(GfxTarget, SupportReason)],
     ) -> Diagnostic {
-        let why: Vec<String> = dropped
-            .iter()
-            .map(|(target, because)| format!("{target}: {}", because.reason))
-            .collect();
-        let path_on_axis = |role: AxisRole| {
-            let axis = *self.axis_of_role.get(&role)?;
-            let (column, index) = (&self.space.axes()[axis], self.space.index(cell, axis));
-            let text = &column.values[index].as_ref()?.text;
-            Some((
-                format!("axes.{}[{index}]", column.name),
-                format!("{} {text}", column.name),
-            ))
-        };
-        let of_axis = path_on_axis(AxisRole::Gfx).map(|(path, _)| path);
-        let path = of_axis
-            .or_else(|| self.overrides.path_of_gfx(matching))
-            .unwrap_or_else(|| "gfx".to_owned());
-        let diagnostic = Diagnostic::new(
-            &codes::NO_GFX_LEFT,
-            format!("no gfx target is left ({})", why.join("; ")),
-        )
-        .at(
-            self.config.locations.of(&path),
-            format!("for the backend `{}`", values.backend.name),
-        )
-        .help("add a target that the build supports, or exclude this combination");
+        let backend = &self.values(cell).backend.name;
+        let diagnostic = Diagnostic::new(&codes::NO_GFX_LEFT, no_target_reason(dropped))
+            .at(
+                self.config.locations.of(path),
+                format!("for the backend `{backend}`"),
+            )
+            .help("add a target that the build supports, or exclude this combination");
         let also = [AxisRole::Package, AxisRole::Rocm]
             .into_iter()
-            .filter_map(path_on_axis);
-        also.fold(diagnostic, |diagnostic, (path, text)| {
-            diagnostic.also(self.config.locations.of(&path), text)
+            .filter_map(|role| self.value_of_role(cell, role));
+        also.fold(diagnostic, |diagnostic, (name, text, path)| {
+            diagnostic.also(self.config.locations.of(&path), format!("{name} {text}"))
         })
     }
+
+    /// Returns the exclusion of cells with the same package, ROCm, backend and targets as this one.
+    fn exclusion_without_target(
+        &self,
+        cell: CellRank,
+        count: u64,
+        dropped: &[(GfxTarget, SupportReason)],
+    ) -> ExclusionRow {
+        let roles = [
+            AxisRole::Package,
+            AxisRole::Rocm,
+            AxisRole::Backend,
+            AxisRole::Gfx,
+        ];
+        let axes = roles
+            .into_iter()
+            .filter_map(|role| self.value_of_role(cell, role))
+            .map(|(name, text, _)| (name.to_owned(), text.to_owned()));
+        let first = dropped.first().map(|(_, because)| because);
+        ExclusionRow {
+            axes: axes.collect(),
+            count,
+            code: &codes::NO_GFX_LEFT,
+            reason: no_target_reason(dropped),
+            hint: first.map_or_else(String::new, |because| because.hint.clone()),
+            source: first.map_or_else(String::new, |because| because.source.clone()),
+        }
+    }
+}
+
+fn no_target_reason(dropped: &[(GfxTarget, SupportReason)]) -> String {
+    let reasons: Vec<String> = dropped
+        .iter()
+        .map(|(target, because)| format!("{target}: {}", because.reason))
+        .collect();
+    format!("no gfx target is left ({})", reasons.join("; "))
 }

@@ -23,6 +23,9 @@ pub struct EstimateQuery<'a> {
     pub limit_min: Option<u32>,
     /// Ways for the user to shorten the build, in the recipe's words.
     pub levers: &'a [String],
+    /// Variables in use that shorten the build. The measured builds do not use them, so the estimate
+    /// is that of a build without them.
+    pub uncounted: &'a [String],
 }
 
 /// Minutes of an attempt that are not spent compiling: fetching, installing and restoring before,
@@ -73,9 +76,10 @@ pub fn estimate(rows: &[BuildCostRow], question: &EstimateQuery<'_>) -> Option<B
         attempts: u32::try_from(attempts).unwrap_or(u32::MAX),
         cache_mb: round(objects * as_f64(cache_kb) / 1000.0),
         verdict: format!(
-            "{} objects, about {hours} h with {}{fit}",
+            "{} objects, about {hours} h with {}{}{fit}",
             round(objects),
-            counted(u64::from(question.threads), "thread")
+            counted(u64::from(question.threads), "thread"),
+            uncounted(question.uncounted)
         ),
     })
 }
@@ -85,6 +89,14 @@ fn levers(levers: &[String]) -> String {
         String::new()
     } else {
         format!("; shorter with {}", levers.join(" or "))
+    }
+}
+
+fn uncounted(variables: &[String]) -> String {
+    if variables.is_empty() {
+        String::new()
+    } else {
+        format!(", not counting what `{}` saves", variables.join("` and `"))
     }
 }
 
@@ -206,6 +218,7 @@ mod tests {
             threads,
             limit_min,
             levers: &levers,
+            uncounted: &[],
         };
         estimate(&rows(), &question).unwrap()
     }
@@ -241,6 +254,24 @@ mod tests {
     }
 
     #[test]
+    fn variables_without_measurements_are_not_counted() {
+        let question = EstimateQuery {
+            package: "flash-attn",
+            backend: "ck",
+            targets: 3,
+            threads: 16,
+            limit_min: Some(360),
+            levers: &["one gfx target".to_owned()],
+            uncounted: &["opt-dim".to_owned()],
+        };
+        assert_eq!(
+            estimate(&rows(), &question).unwrap().verdict,
+            "2782 objects, about 7.3 h with 16 threads, not counting what `opt-dim` saves; does not \
+             fit 6 h; about 2 attempts; shorter with one gfx target"
+        );
+    }
+
+    #[test]
     fn more_targets_and_fewer_threads_never_get_cheaper() {
         for targets in 1..14 {
             assert!(
@@ -264,6 +295,7 @@ mod tests {
             threads: 4,
             limit_min: None,
             levers: &[],
+            uncounted: &[],
         };
         assert!(estimate(&rows(), &question).is_none());
         assert!(

@@ -126,6 +126,8 @@ pub(super) struct EstimateKey {
     pub(super) runner_choice: u32,
     /// Value index.
     pub(super) backend: usize,
+    /// The number of the overrides, which set variables that shorten the build.
+    pub(super) overrides: u32,
 }
 
 /// The values that the names of extra wheels depend on.
@@ -165,8 +167,17 @@ pub(super) struct DeviceCode {
     pub(super) gfx: Vec<GfxTarget>,
     /// Requested targets that are not compiled, with the reason.
     pub(super) dropped: Vec<(GfxTarget, SupportReason)>,
-    /// Whether no family can be built, so that there is no job.
-    pub(super) is_unsupported: bool,
+    /// The reason why there is no job.
+    pub(super) no_job: Option<NoDeviceCode>,
+}
+
+/// The reason why a cell that compiles device code has no job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NoDeviceCode {
+    /// None of the families can be built.
+    Families,
+    /// None of the targets can be compiled.
+    Targets,
 }
 
 /// The machines that a job runs on, with its image.

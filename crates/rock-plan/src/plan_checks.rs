@@ -1,11 +1,12 @@
 //! Checks the jobs of a plan.
 
-use super::assemble::Plan;
+use super::assemble::{Plan, PlanGroup};
 use super::job::FAMILY;
 use super::job_view::JobView;
 use crate::codes::matrix;
 use crate::codes::plan as codes;
-use crate::config::missing_variable;
+use crate::config::{AxisRole, AxisValue, ParsedValue, TorchFrom, missing_variable};
+use rock_compat::Compat;
 use rock_diagnostic::{Diagnostic, Sink};
 
 /// Checks that every job has the variables that its recipe requires, from `vars`, an axis, or its
@@ -67,6 +68,61 @@ pub(super) fn check_family_of_indexes(plan: &Plan, sink: &mut Sink) {
             ));
         }
     }
+}
+
+/// Warns about torch releases that jobs install from an index and that the compatibility data does
+/// not list, although it lists others of their minor version.
+pub(super) fn warn_of_unknown_torch(plan: &Plan, compat: &Compat, sink: &mut Sink) {
+    let groups = plan.groups.iter().filter(|group| {
+        matches!(
+            group.config.torch_from,
+            TorchFrom::PytorchIndex | TorchFrom::AmdIndex
+        )
+    });
+    for group in groups {
+        let Some(axis) = group.space.position(AxisRole::Torch) else {
+            continue;
+        };
+        let column = &group.space.axes()[axis];
+        for index in values_with_job(group, axis) {
+            let Some(AxisValue {
+                text,
+                value: ParsedValue::Torch(torch),
+            }) = &column.values[index]
+            else {
+                continue;
+            };
+            let Some(newest) = compat.newest_release_besides(torch) else {
+                continue;
+            };
+            let path = format!("axes.{}[{index}]", column.name);
+            let message = format!("torch {text} is not a known release");
+            let help = format!(
+                "the newest known release of torch {} is {newest}; if {text} is newer than the \
+                 compatibility data, ignore this",
+                torch.minor()
+            );
+            sink.push(
+                Diagnostic::new(&codes::UNKNOWN_TORCH_RELEASE, message)
+                    .at(group.config.locations.of(&path), "")
+                    .help(help),
+            );
+        }
+    }
+}
+
+/// Returns the indexes of the values of an axis that jobs have or cover.
+fn values_with_job(group: &PlanGroup, axis: usize) -> Vec<usize> {
+    let mut has_job = vec![false; group.space.axes()[axis].values.len()];
+    for job in &group.compact_jobs {
+        has_job[group.space.index(job.cell, axis)] = true;
+    }
+    for covered in &group.interned.covered {
+        for &cell in &covered.cells {
+            has_job[group.space.index(cell, axis)] = true;
+        }
+    }
+    (0..has_job.len()).filter(|&index| has_job[index]).collect()
 }
 
 /// Warns about axis values that no job has: they have no effect.

@@ -7,7 +7,7 @@ use crate::cli::shell::Verbosity;
 use crate::cli::wheel::fail;
 use crate::cli::{Exit, Format, Shell};
 use crate::compat::rows::{ClaimRow, Provenance};
-use crate::compat::{Compat, CompatOverview, OverviewLine, Support, SupportReason};
+use crate::compat::{Compat, CompatOverview, OverviewLine, Support, SupportReason, is_supported};
 use crate::diagnostic::{Diagnostic, Severity};
 
 /// The output as JSON.
@@ -51,13 +51,15 @@ struct Answer<'a> {
     origin: Option<&'a Provenance>,
 }
 
-/// Runs the command.
+/// Runs the command. It exits with 1 if an answer rules the values out.
 pub(super) fn run(compat: &Compat, values: &[String], format: Format, shell: &Shell) -> Exit {
     let question = match compat.parse_query(values) {
         Ok(question) => question,
         Err(errors) => return fail(shell, &errors),
     };
-    let answers: Vec<Answer<'_>> = compat.explain(&question).into_iter().map(view).collect();
+    let answers = compat.explain(&question);
+    let is_supported = is_supported(&answers);
+    let answers: Vec<Answer<'_>> = answers.into_iter().map(view).collect();
     let overviews = if answers.is_empty() {
         compat.overviews(&question)
     } else {
@@ -74,7 +76,7 @@ pub(super) fn run(compat: &Compat, values: &[String], format: Format, shell: &Sh
         .collect();
     shell.report(&warnings);
     let claims = compat.claims_about(&question);
-    shell.print(&match format {
+    let printed = shell.print(&match format {
         Format::Json => {
             let overviews = overviews.iter().map(overview_view).collect();
             json(&Document {
@@ -88,7 +90,11 @@ pub(super) fn run(compat: &Compat, values: &[String], format: Format, shell: &Sh
             let sources = shell.verbosity >= Verbosity::Verbose;
             overviews_text(compat, &overviews, sources) + &text(compat, &answers, &claims, sources)
         }
-    })
+    });
+    match printed {
+        Exit::Done if !is_supported => Exit::Fault,
+        other => other,
+    }
 }
 
 fn overview_view<'a>(overview: &'a CompatOverview<'a>) -> OverviewView<'a> {

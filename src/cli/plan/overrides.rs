@@ -7,7 +7,8 @@ use crate::config::AxisOverrides;
 pub(super) struct OverrideArgs {
     /// GPU targets and families to build for, such as `gfx942,gfx110X-all`
     ///
-    /// Product names are accepted too. Values are separated by commas or semicolons.
+    /// Product names are accepted too. Values are separated by commas or semicolons. Combinations
+    /// that none of them can be built for are excluded.
     #[arg(
         long,
         alias = "gpu",

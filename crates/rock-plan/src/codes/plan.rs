@@ -22,6 +22,7 @@ pub const ALL: &[&Code] = &[
     &UNKNOWN_BACKEND,
     &UNKNOWN_SELECTION,
     &BAD_PLAN_FILE,
+    &UNKNOWN_TORCH_RELEASE,
     &OUTPUT_TOO_LARGE,
     &COLLIDING_IDS,
     &VALUE_WITHOUT_JOB,
@@ -117,7 +118,8 @@ pub const NO_GFX_LEFT: Code = Code::error(
      list, the toolchain and the torch wheels each exclude some. The message lists the reason for \
      each target.\n\nThe plan fails, because a wheel without device code would install and then \
      fail at its first call. Add a target that this combination supports, or exclude the \
-     combination. `rock-matrix compat explain gfx=TARGET` shows what works with a target.",
+     combination. With `plan --gfx`, combinations without a target are excluded instead, unless \
+     none is left. `rock-matrix compat explain gfx=TARGET` shows what works with a target.",
 );
 /// Too many cells.
 pub const TOO_MANY_CELLS: Code = Code::error(
@@ -182,6 +184,14 @@ pub const BAD_PLAN_FILE: Code = Code::error(
     "P018",
     "bad-plan-file",
     "The file is not a plan of this program: it is not the JSON that `rock-matrix plan --format json` writes, or another version wrote it.",
+);
+/// A torch release that the compatibility data does not list.
+pub const UNKNOWN_TORCH_RELEASE: Code = Code::warning(
+    "P019",
+    "unknown-torch-release",
+    "The compatibility data lists other releases of this minor version of torch: it is a typo, or \
+     the release is newer than the data. The jobs are kept, and installing a release that does not \
+     exist fails. `rock-matrix compat list torch` shows the known releases.",
 );
 /// A plan that is too large for a job output.
 pub const OUTPUT_TOO_LARGE: Code = Code::error(

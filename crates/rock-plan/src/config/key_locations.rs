@@ -43,6 +43,13 @@ impl KeyLocations {
         self.insert(path, span);
     }
 
+    /// Whether the command line sets the value of a key path.
+    pub(crate) fn is_override(&self, path: &str) -> bool {
+        self.replaced
+            .iter()
+            .any(|replaced| path == replaced || is_below(path, replaced))
+    }
+
     /// Returns the byte range of a key path, or `None` if the path itself is unknown. For an empty
     /// value or one of several lines, it is the range of the key.
     pub fn span(&self, path: &str) -> Option<Span> {
@@ -170,6 +177,7 @@ mod tests {
         locations.insert("axes.torch[2]", 0..4);
         assert_eq!(at(&locations, "axes.torch[2]").unwrap(), "axes");
         locations.replace("axes.torch", 2..4);
+        assert!(locations.is_override("axes.torch[1]") && !locations.is_override("axes"));
         assert_eq!(at(&locations, "axes.torch").unwrap(), "es");
         assert_eq!(
             (

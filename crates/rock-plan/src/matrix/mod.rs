@@ -3,9 +3,10 @@
 //! Input: a validated [`crate::config::MatrixConfig`], a [`crate::config::RecipeProfile`] and the
 //! compatibility data. Output: a [`MatrixExpansion`]: the legs as ranks in the product, and
 //! [`ExclusionRow`]s whose counts add up to the rest. Planning adds rows for legs whose families
-//! cannot be built (P052, `unsupported_families`). Jobs that are skipped because their wheels are
-//! published, and cells that the job of another cell covers, are not exclusions; ARCHITECTURE.md
-//! lists all stages at which a cell can disappear.
+//! cannot be built (P052, `unsupported_families`), and for legs without a target of `--gfx` (P010,
+//! `device_code`). Jobs that are skipped because their wheels are published, and cells that the job
+//! of another cell covers, are not exclusions; ARCHITECTURE.md lists all stages at which a cell can
+//! disappear.
 //!
 //! Cells are not enumerated one by one if a prefix of axes already excludes them: the axes that
 //! compatibility data constrains are bound first, each rule is evaluated as soon as the axes that

@@ -96,8 +96,13 @@ impl MatchRules {
     pub fn of(compat: &Compat) -> Self {
         let row = |row: &rock_compat::rows::ReachRow| {
             let name = format!("{} {}", row.about, row.when);
+            let runtimes = if name == "rocm other-major" {
+                hip_runtimes(compat)
+            } else {
+                String::new()
+            };
             let said = format!(
-                "{} ({}, checked {})",
+                "{}{runtimes} ({}, checked {})",
                 row.why,
                 row.origin.status.as_str(),
                 row.origin.checked
@@ -126,6 +131,24 @@ impl MatchRules {
     }
 }
 
+/// Returns the names of the HIP runtime by ROCm major version, after a colon:
+/// `: libamdhip64.so.6 in ROCm 6, libamdhip64.so.7 in ROCm 7`.
+fn hip_runtimes(compat: &Compat) -> String {
+    let rows = compat.tables().sonames.iter();
+    let names: Vec<String> = rows
+        .filter(|row| row.soname.starts_with(HIP_RUNTIME))
+        .map(|row| format!("{} in ROCm {}", row.soname, row.rocm))
+        .collect();
+    if names.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", names.join(", "))
+    }
+}
+
+/// The library that every program for ROCm needs.
+const HIP_RUNTIME: &str = "libamdhip64.so.";
+
 impl MatchWeights {
     /// Returns the distance between two versions by major and minor.
     pub fn steps(&self, from: (u64, u64), to: (u64, u64)) -> u64 {
@@ -133,5 +156,24 @@ impl MatchWeights {
             0 => from.1.abs_diff(to.1).min(self.most_minor_steps),
             majors => majors.min(self.most_major_steps) * self.major_step,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::MatchRules;
+    use rock_compat::Compat;
+
+    #[test]
+    fn another_major_is_explained_with_the_runtime_of_each() {
+        let rules = MatchRules::of(&Compat::embedded());
+        let said = &rules.reach("rocm", "other-major").unwrap().said;
+        assert!(
+            said.starts_with(
+                "the libraries have different names in another major: libamdhip64.so.4 in ROCm 4, \
+                 libamdhip64.so.5 in ROCm 5, libamdhip64.so.6 in ROCm 6, libamdhip64.so.7 in ROCm 7 ("
+            ),
+            "{said}"
+        );
     }
 }

@@ -9,11 +9,8 @@ use crate::codes::matrix as codes;
 use crate::config::GfxSelection;
 use crate::config::fields::DEFAULT_GFX;
 use crate::config::limits::MOST_TARGETS;
-use rock_compat::{Compat, similar_gfx_names};
-use rock_diagnostic::{
-    Diagnostic,
-    nearest::{did_you_mean, nearest, with_nearest},
-};
+use rock_compat::{Compat, related_targets, similar_gfx_names};
+use rock_diagnostic::{Diagnostic, nearest::did_you_mean};
 use rock_names::{GfxTarget, ProductName};
 use rock_yaml::Node;
 
@@ -108,14 +105,19 @@ impl ConfigReader<'_> {
         if known.is_empty() || known.contains(target.processor()) {
             return;
         }
-        let near = nearest(target.processor(), known.iter().map(String::as_str));
-        let message = with_nearest(format!("unknown gfx target `{}`", target.processor()), near);
-        self.fault(
-            &codes::UNKNOWN_GFX,
-            node,
-            message,
-            "check its spelling; if the target is newer than the compatibility data, ignore this",
-        );
+        let processor = target.processor();
+        let help = match related_targets(processor, known) {
+            Some((prefix, related)) => format!(
+                "known targets that begin with `{prefix}`: {}; if the target is newer than the \
+                 compatibility data, ignore this",
+                related.join(", ")
+            ),
+            None => "check its spelling; if the target is newer than the compatibility data, \
+                     ignore this"
+                .to_owned(),
+        };
+        let message = format!("unknown gfx target `{processor}`");
+        self.fault(&codes::UNKNOWN_GFX, node, message, help);
     }
 
     fn target_or_family(&mut self, text: &str, node: &Node) -> Vec<GfxTarget> {
