@@ -402,9 +402,8 @@ fn a_file_that_failed_is_reported_whatever_ends_the_run() {
         run.failed_files,
         BTreeMap::from([(
             changed.clone(),
-            GithubError::File {
-                path: changed,
-                reason: "it changed during the upload".to_owned(),
+            GithubError::FileChanged {
+                path: format!("dist/{changed}"),
             }
         )])
     );
@@ -602,7 +601,7 @@ fn what_a_full_release_does_not_take_goes_to_a_second_one_that_grows() {
     let more = Files::of(1004, 1);
     let end = play.publish(&more, &more.desired_release(2), PublishPolicy::default());
     assert!(
-        matches!(&end, PublishResult::Refused(refused) if matches!(&refused[..], [ReleaseRefusal::Published { lacking: 3, .. }])),
+        matches!(&end, PublishResult::Refused(refused) if matches!(&refused[..], [ReleaseRefusal::Published { changed_files: 3, .. }])),
         "{end:?}"
     );
     let allowed = PublishPolicy {

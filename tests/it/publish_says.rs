@@ -570,7 +570,7 @@ fn all_of_it_takes_forty_five_minutes_at_most_and_slowly_five_hours() {
 }
 
 #[test]
-fn a_release_locked_during_the_run_has_its_own_code() {
+fn a_release_that_becomes_immutable_during_the_run_has_its_own_code() {
     let server = server(&["upload#1=hold-before"]);
     let url = server.url();
     let project = project();

@@ -827,9 +827,16 @@ fn a_file_that_is_gone_or_another_when_its_turn_comes_leaves_a_draft() {
         let stderr = String::from_utf8_lossy(&done.stderr).into_owned();
         assert_eq!(done.status.code(), Some(3), "{stderr}");
         assert!(
-            stderr.contains("error[G109 file-cannot-be-sent]"),
+            stderr.contains(&format!(
+                "error[G109 file-cannot-be-sent]: cannot upload `dist/{CP311}`: "
+            )) && stderr.contains(&format!("--> dist/{CP311}\n")),
             "{stderr}"
         );
+        let help = match becomes {
+            None => "help: check that the file exists and can be read",
+            Some(_) => "help: run the same command again once nothing writes to the file",
+        };
+        assert!(stderr.contains(help), "{stderr}");
         let [release] = &releases(&server)[..] else {
             panic!("one release")
         };

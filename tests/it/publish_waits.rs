@@ -104,7 +104,7 @@ fn an_upload_with_an_unknown_outcome_names_its_file() {
         let play = play(GithubSettings::default(), &[rule]);
         let files = Files {
             at_once: 1,
-            ..Files::of(5, 1)
+            ..Files::of(1, 1)
         };
         let end = play.publish(&files, &files.desired_release(1), PublishPolicy::default());
         let upload = "/assets?name=a-0+rocm6.2torch2.5-cp311-cp311-linux_x86_64.whl: ";

@@ -34,6 +34,8 @@ pub type OnSent = dyn Fn(&str, u64) + Send + Sync;
 pub struct PublishCallbacks<'d> {
     /// Opens a file when its upload starts.
     pub open_file: &'d dyn Fn(&str) -> std::io::Result<UploadSource>,
+    /// Returns the path of a file, for messages.
+    pub path_of: &'d dyn Fn(&str) -> String,
     /// Called before each step.
     pub on_step: &'d mut dyn FnMut(&PublishStep),
     /// Called for each uploaded chunk, with the filename and the number of bytes.
@@ -85,6 +87,9 @@ pub fn apply(
         listed,
         overlay: ObservedOverlay::default(),
         tries: BTreeMap::new(),
+        exhausted: BTreeMap::new(),
+        failed_rounds: 0,
+        uploaded_assets: 0,
         made: BTreeMap::new(),
         failed_files: BTreeMap::new(),
         replaced: BTreeMap::new(),
@@ -111,6 +116,13 @@ struct StepRunner<'r, 'd> {
     overlay: ObservedOverlay,
     /// The number of attempts of each step with an unknown outcome.
     tries: BTreeMap<StepKey, u32>,
+    /// The errors of steps that are not attempted again. One of them ends the run if its step is
+    /// still needed.
+    exhausted: BTreeMap<StepKey, GithubError>,
+    /// The number of rounds of uploads with an unknown outcome since the last success.
+    failed_rounds: u32,
+    /// The number of completely uploaded assets when last observed.
+    uploaded_assets: usize,
     /// The number of drafts that were created, by tag.
     made: BTreeMap<String, u32>,
     /// The errors of files that are not uploaded again, by name.
@@ -130,6 +142,7 @@ impl StepRunner<'_, '_> {
         loop {
             self.client.check_stop()?;
             let observed = self.overlay.over(&self.listed);
+            self.record_progress(&observed);
             let next = reconcile(self.desired, policy, &observed);
             // List the releases again before anything is made public and before a published file is
             // replaced: the listing may lack a draft of another run, or differ from the response to
@@ -167,9 +180,30 @@ impl StepRunner<'_, '_> {
             if steps.is_empty() {
                 return Ok(PublishResult::Incomplete);
             }
+            // The releases were listed again after the last attempt, and it did not succeed.
+            let error = steps
+                .iter()
+                .find_map(|step| self.exhausted.get(&step.key()));
+            if let Some(error) = error {
+                return Err(error.clone());
+            }
             is_fresh &= steps.iter().all(PublishStep::is_of_metadata);
             self.run_steps(steps, &observed)?;
         }
+    }
+
+    /// Restarts the count of failed rounds of uploads if there are more assets than before.
+    fn record_progress(&mut self, observed: &[ListedRelease]) {
+        let uploaded_assets = observed
+            .iter()
+            .filter(|release| self.desired.has(release))
+            .flat_map(|release| &release.assets)
+            .filter(|asset| asset.state == AssetState::Uploaded)
+            .count();
+        if uploaded_assets > self.uploaded_assets {
+            self.failed_rounds = 0;
+        }
+        self.uploaded_assets = uploaded_assets;
     }
 
     /// Executes steps until the outcome of one is unknown.
@@ -198,9 +232,13 @@ impl StepRunner<'_, '_> {
                 (Ok(()), PublishStep::Create { .. }) => is_made = true,
                 (Ok(()), _) => {}
                 (
-                    Err(GithubError::UnknownOutcome { call, reason }),
+                    Err(GithubError::UnknownOutcome {
+                        call,
+                        reason,
+                        status,
+                    }),
                     PublishStep::Create { tag },
-                ) => return self.find_draft(tag, call, reason),
+                ) => return self.find_draft(tag, &call, &reason, status),
                 // The token cannot see such a repository, so a retry would not help.
                 (Err(error), PublishStep::Create { .. }) => return Err(error),
                 (
@@ -208,7 +246,7 @@ impl StepRunner<'_, '_> {
                     PublishStep::Describe { release, .. } | PublishStep::Publish { release, .. },
                 ) if self.confirm_deletion_and_relist(*release, &error)? => return Ok(()),
                 (Err(error), _) => {
-                    return self.retry_after_unknown_outcome(vec![(step.key(), error)]);
+                    return self.retry_or_fail(vec![(step.key(), error)]);
                 }
             }
         }
@@ -216,6 +254,8 @@ impl StepRunner<'_, '_> {
             // A listing with this draft also has all drafts that were created before it.
             return self.relist_until_consistent();
         }
+        // A file whose upload fails each time does not keep the files after it from being uploaded.
+        uploads.sort_by_cached_key(|step| self.tries.get(&step.key()).copied());
         self.upload(&uploads, observed)
     }
 
@@ -243,14 +283,15 @@ impl StepRunner<'_, '_> {
             }
             PublishStep::Rename { asset, from, to } => {
                 let renamed = self.client.rename(*asset, to)?;
+                if let Some(release) = self.release_of(*asset, from) {
+                    self.overlay.record_asset(release, &renamed);
+                }
                 if renamed.name != *to {
-                    return Err(GithubError::StoredUnderOtherName {
+                    return Err(GithubError::RenamedToOtherName {
+                        from: from.clone(),
                         name: to.clone(),
                         found: renamed.name,
                     });
-                }
-                if let Some(release) = self.release_of(*asset, from) {
-                    self.overlay.record_asset(release, &renamed);
                 }
             }
             PublishStep::Hash { asset, name } => match self.client.hash(*asset) {
@@ -263,7 +304,7 @@ impl StepRunner<'_, '_> {
                         let call = format!("GET releases/assets/{asset}");
                         let reason =
                             format!("`{name}` has {listed} bytes, but {came} were received");
-                        return Err(GithubError::UnknownOutcome { call, reason });
+                        return Err(GithubError::Malformed { call, reason });
                     }
                     self.overlay.record_digest(*asset, digest);
                 }
@@ -312,6 +353,7 @@ impl StepRunner<'_, '_> {
                 &steps,
                 observed,
                 self.callbacks.open_file,
+                self.callbacks.path_of,
                 &on_step,
                 &self.callbacks.on_sent,
             );
@@ -330,7 +372,7 @@ impl StepRunner<'_, '_> {
         steps: Vec<UploadStep<'_>>,
         results: Vec<UploadResult>,
     ) -> Result<(), GithubError> {
-        let (mut unknown, mut last, mut missed) = (Vec::new(), None, None);
+        let (mut unknown, mut fatal, mut release_missing) = (Vec::new(), None, None);
         for (upload, result) in steps.into_iter().zip(results) {
             let Some(result) = result else { continue };
             self.steps += 1;
@@ -348,15 +390,15 @@ impl StepRunner<'_, '_> {
                 }
                 Err(error) if exists_already(&error) => unknown.push((upload.step.key(), error)),
                 Err(error @ GithubError::Status { status: 404, .. }) => {
-                    missed = Some((upload.release, error));
+                    release_missing = Some((upload.release, error));
                 }
-                Err(error) if error.is_final() => last = last.or(Some(error)),
+                Err(error) if error.is_final() => fatal = fatal.or(Some(error)),
                 Err(error) => {
                     self.failed_files.insert(upload.file.name.clone(), error);
                 }
             }
         }
-        match (last, missed) {
+        match (fatal, release_missing) {
             (Some(error), _) => Err(error),
             (None, Some((release, error))) => {
                 if self.confirm_deletion_and_relist(release, &error)? {
@@ -366,7 +408,10 @@ impl StepRunner<'_, '_> {
                 }
             }
             (None, None) if unknown.is_empty() => Ok(()),
-            (None, None) => self.retry_after_unknown_outcome(unknown),
+            (None, None) => {
+                self.failed_rounds += 1;
+                self.retry_or_fail(unknown)
+            }
         }
     }
 
@@ -377,9 +422,7 @@ impl StepRunner<'_, '_> {
         upload: &UploadStep<'_>,
     ) -> Result<ListedAsset, GithubError> {
         let UploadStep { file, as_name, .. } = *upload;
-        let has_digest = asset.digest.is_none_or(|digest| digest == file.digest);
-        let is_whole =
-            asset.state == AssetState::Uploaded && asset.size == file.size_bytes && has_digest;
+        let is_whole = asset.state == AssetState::Uploaded && asset.has_content_of(file);
         if asset.name == as_name && is_whole {
             return Ok(asset);
         }
@@ -458,11 +501,12 @@ impl<'s> UploadStep<'s> {
 }
 
 /// Returns the uploads of steps. Each calls `on_step` and `open_file` when it starts, and `on_sent`
-/// for each chunk.
+/// for each chunk. `path_of` returns the path of a file.
 fn pending_uploads<'u>(
     steps: &[UploadStep<'u>],
     observed: &[ListedRelease],
     open_file: &'u dyn Fn(&str) -> std::io::Result<UploadSource>,
+    path_of: &dyn Fn(&str) -> String,
     on_step: &'u RefCell<&mut (dyn FnMut(&PublishStep) + '_)>,
     on_sent: &Arc<OnSent>,
 ) -> Vec<PendingUpload<'u>> {
@@ -481,6 +525,7 @@ fn pending_uploads<'u>(
         PendingUpload {
             to: to.unwrap_or_default(),
             name: as_name.to_owned(),
+            path: path_of(&file.name),
             open_file: Box::new(move || {
                 (on_step.borrow_mut())(step);
                 open_file(&file.name)

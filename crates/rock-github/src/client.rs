@@ -350,6 +350,7 @@ mod tests {
             Err(GithubError::UnknownOutcome {
                 call: "POST /repos/o/r/releases".to_owned(),
                 reason,
+                status: None,
             })
         );
     }

@@ -17,7 +17,12 @@ pub fn digest_mismatches(
 ) -> BTreeMap<String, Diagnostic> {
     files
         .iter()
-        .filter(|file| matches!(failed.get(file.name()), Some(GithubError::File { .. })))
+        .filter(|file| {
+            matches!(
+                failed.get(file.name()),
+                Some(GithubError::FileChanged { .. })
+            )
+        })
         .filter_map(|file| Some((file.name().to_owned(), digest_mismatch(file)?)))
         .collect()
 }

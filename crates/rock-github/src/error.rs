@@ -54,6 +54,8 @@ pub enum GithubError {
         call: String,
         /// The cause.
         reason: String,
+        /// The HTTP status, if there was a response.
+        status: Option<u16>,
     },
     /// The response is not valid for the API.
     #[error("{call}: the response is not valid: {reason}")]
@@ -82,18 +84,34 @@ pub enum GithubError {
     /// A URL of the API is invalid or on another host, or it redirects too often.
     #[error(transparent)]
     Api(#[from] ApiError),
-    /// A file cannot be uploaded.
+    /// A file cannot be read.
     #[error("cannot upload `{path}`: {reason}")]
     File {
-        /// The file.
+        /// The path of the file.
         path: String,
         /// The cause.
         reason: String,
+    },
+    /// A file does not have the planned size and digest.
+    #[error("cannot upload `{path}`: it changed during the upload")]
+    FileChanged {
+        /// The path of the file.
+        path: String,
     },
     /// A file was stored under another name than it was uploaded with. The asset was deleted.
     #[error("GitHub stored `{name}` as `{found}`")]
     StoredUnderOtherName {
         /// The name in the upload.
+        name: String,
+        /// The name of the asset.
+        found: String,
+    },
+    /// An asset was renamed, but to another name than requested. It was not deleted.
+    #[error("GitHub renamed `{from}` to `{found}` instead of `{name}`")]
+    RenamedToOtherName {
+        /// The name before.
+        from: String,
+        /// The requested name.
         name: String,
         /// The name of the asset.
         found: String,
@@ -210,8 +228,11 @@ impl GithubError {
             | Self::StoppedDuringWait { .. } => true,
             Self::Contested { .. } | Self::Contradicted(_) | Self::ReplacedAgain { .. } => true,
             Self::EndedDuringWrite(cause) => cause.is_final(),
-            Self::UnknownOutcome { .. } | Self::Malformed { .. } | Self::File { .. } => false,
-            Self::StoredUnderOtherName { .. } | Self::StoredWithOtherContent { .. } => false,
+            Self::UnknownOutcome { .. } | Self::Malformed { .. } => false,
+            Self::File { .. } | Self::FileChanged { .. } => false,
+            Self::StoredUnderOtherName { .. }
+            | Self::RenamedToOtherName { .. }
+            | Self::StoredWithOtherContent { .. } => false,
         }
     }
 
@@ -251,9 +272,14 @@ impl GithubError {
                 call,
                 reason: clean(reason),
             },
-            Self::UnknownOutcome { call, reason } => Self::UnknownOutcome {
+            Self::UnknownOutcome {
+                call,
+                reason,
+                status,
+            } => Self::UnknownOutcome {
                 call,
                 reason: clean(reason),
+                status,
             },
             Self::Malformed { call, reason } => Self::Malformed {
                 call,
@@ -268,6 +294,11 @@ impl GithubError {
                 reason: clean(reason),
             },
             Self::StoredUnderOtherName { name, found } => Self::StoredUnderOtherName {
+                name,
+                found: clean(found),
+            },
+            Self::RenamedToOtherName { from, name, found } => Self::RenamedToOtherName {
+                from,
                 name,
                 found: clean(found),
             },

@@ -42,13 +42,13 @@ const JSON: &str = "application/vnd.github+json";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Idempotency {
     /// Safe (RFC 9110): retry it.
-    Reads,
+    Safe,
     /// Changes something, but is idempotent (RFC 9110): retry it.
-    Repeats,
+    Idempotent,
     /// Creates something: observe the state first.
-    Once,
+    NotIdempotent,
     /// Uploads a file: observe the state first.
-    Sends,
+    Upload,
 }
 
 /// The result of one attempt.
@@ -99,8 +99,10 @@ impl Executor {
         kind: Idempotency,
     ) -> Result<ApiReply, GithubError> {
         let may_be_done = AtomicBool::new(false);
-        let called = self.tries(method, uri, body, kind, &may_be_done).await;
-        let may_be_done = kind != Idempotency::Reads && may_be_done.into_inner();
+        let called = self
+            .attempt_until_definite(method, uri, body, kind, &may_be_done)
+            .await;
+        let may_be_done = kind != Idempotency::Safe && may_be_done.into_inner();
         called.map_err(|error| {
             if may_be_done {
                 error.ended_during_write()
@@ -110,9 +112,9 @@ impl Executor {
         })
     }
 
-    /// Makes the attempts of a request. Sets `may_be_done` to whether one of them may have
-    /// succeeded.
-    async fn tries(
+    /// Attempts a request until the response is definite. Sets `may_be_done` to whether an attempt
+    /// may have succeeded.
+    async fn attempt_until_definite(
         &self,
         method: &Method,
         uri: &Uri,
@@ -175,13 +177,13 @@ impl Executor {
         tries: u32,
     ) -> Result<Option<ApiReply>, GithubError> {
         let got = self
-            .within(call, Idempotency::Sends, self.exchange(request))
+            .within(call, Idempotency::Upload, self.exchange(request))
             .await
             .map_err(GithubError::ended_during_write)?;
         if let Ok(reply) = &got {
             self.report_reply(call, reply);
         }
-        match self.after_attempt(call, got, Idempotency::Sends, tries)? {
+        match self.after_attempt(call, got, Idempotency::Upload, tries)? {
             AttemptResult::Settled(reply) => Ok(Some(reply)),
             // An upload never results in `Again`, because it must not be repeated at once.
             AttemptResult::TurnedAway | AttemptResult::Again(..) => Ok(None),
@@ -201,16 +203,16 @@ impl Executor {
         let name = name_of(&Method::GET, uri);
         let mut tries = 1;
         loop {
-            self.turn(&name, Idempotency::Reads).await?;
+            self.turn(&name, Idempotency::Safe).await?;
             let mut fetched = begin();
             let got = self
                 .within(
                     &name,
-                    Idempotency::Reads,
+                    Idempotency::Safe,
                     self.bytes(&name, uri, accept, |piece| add(&mut fetched, piece)),
                 )
                 .await?;
-            match self.after_attempt(&name, got?, Idempotency::Reads, tries)? {
+            match self.after_attempt(&name, got?, Idempotency::Safe, tries)? {
                 AttemptResult::Settled(reply) if reply.status == 200 => return Ok(fetched),
                 AttemptResult::Settled(reply) => return Err(reply.refusal(name)),
                 AttemptResult::TurnedAway => {}
@@ -365,6 +367,7 @@ impl Executor {
         );
         let is_limit = got.as_ref().is_ok_and(ApiReply::is_limit);
         let reason = words(&got);
+        let status = got.as_ref().ok().map(|reply| reply.status);
         let call = call.to_owned();
         match judge(&answer, tries, self.clock.chance()) {
             RetryDecision::Again(wait) if is_transient => {
@@ -373,19 +376,28 @@ impl Executor {
                 }
                 match kind {
                     _ if is_limit => Ok(AttemptResult::TurnedAway),
-                    Idempotency::Reads | Idempotency::Repeats => {
+                    Idempotency::Safe | Idempotency::Idempotent => {
                         Ok(AttemptResult::Again(reason, wait))
                     }
-                    Idempotency::Once | Idempotency::Sends => {
-                        Err(GithubError::UnknownOutcome { call, reason })
+                    Idempotency::NotIdempotent | Idempotency::Upload => {
+                        Err(GithubError::UnknownOutcome {
+                            call,
+                            reason,
+                            status,
+                        })
                     }
                 }
             }
             RetryDecision::TooOften if is_limit => Err(GithubError::Limited { call, reason }),
             RetryDecision::TooOften
-                if is_transient && matches!(kind, Idempotency::Once | Idempotency::Sends) =>
+                if is_transient
+                    && matches!(kind, Idempotency::NotIdempotent | Idempotency::Upload) =>
             {
-                Err(GithubError::UnknownOutcome { call, reason })
+                Err(GithubError::UnknownOutcome {
+                    call,
+                    reason,
+                    status,
+                })
             }
             RetryDecision::Again(_) | RetryDecision::TooOften => Err(match got {
                 Ok(_) => GithubError::ServerError { call, reason },
@@ -486,7 +498,7 @@ impl Executor {
         while self.check_stop().is_ok() {
             tokio::time::sleep(GLANCE).await;
         }
-        if kind != Idempotency::Reads {
+        if kind != Idempotency::Safe {
             tokio::time::sleep(GRACE).await;
         }
     }
@@ -599,11 +611,18 @@ mod tests {
         let transport = overloaded(2);
         let creating = client_over(Arc::clone(&transport) as Arc<dyn Transport>);
         let created = creating.create("v1", &ReleaseDescription::default());
-        assert!(
-            matches!(created, Err(GithubError::UnknownOutcome { .. })),
-            "{created:?}"
-        );
         assert_eq!(transport.requests.load(Ordering::Relaxed), 1);
+        let error = created.unwrap_err();
+        assert_eq!(
+            error,
+            GithubError::UnknownOutcome {
+                call: "POST /repos/o/r/releases".to_owned(),
+                reason: "503 {} (request ID AB:0)".to_owned(),
+                status: Some(503),
+            }
+        );
+        let help = Diagnostic::from(error).help.unwrap();
+        assert!(help.contains("githubstatus.com"), "{help}");
     }
 
     #[test]

@@ -56,13 +56,13 @@ impl ObservedReleases {
                 .iter()
                 .filter(|release| desired.has(release) && has_manifest(release))
         };
-        let is_locked = with_manifest().any(ListedRelease::is_locked);
+        let is_immutable = with_manifest().any(ListedRelease::is_immutable);
         let may_replace = may_replace || with_manifest().any(is_own_draft);
         let manifest = match manifest {
             None => None,
             Some(Ok(manifest)) => Some(manifest),
-            // The manifest of a locked release cannot be replaced; trying to is reported later.
-            Some(Err(_)) if is_locked => None,
+            // The manifest of an immutable release cannot be replaced; trying to is reported later.
+            Some(Err(_)) if is_immutable => None,
             Some(Err(error)) => {
                 sink.push(unreadable_manifest(&error, may_replace));
                 None

@@ -69,9 +69,9 @@ impl tower_service::Service<Request<OctoBody>> for OctocrabService {
             };
             let body = body.collect().await.map_err(lost)?.to_bytes();
             let kind = match parts.method {
-                Method::GET => Idempotency::Reads,
-                Method::PATCH | Method::DELETE => Idempotency::Repeats,
-                _ => Idempotency::Once,
+                Method::GET => Idempotency::Safe,
+                Method::PATCH | Method::DELETE => Idempotency::Idempotent,
+                _ => Idempotency::NotIdempotent,
             };
             let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
             let uri = if parts.uri.authority().is_some() {

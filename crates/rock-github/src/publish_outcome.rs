@@ -151,9 +151,7 @@ impl<'o> PublishOutcome<'o> {
         match self.published(file) {
             None => UploadState::Missing,
             Some(asset) if asset.state == AssetState::Starter => UploadState::Interrupted,
-            Some(asset) if asset.digest.is_none_or(|digest| digest == file.digest) => {
-                UploadState::Uploaded
-            }
+            Some(asset) if asset.has_content_of(file) => UploadState::Uploaded,
             Some(_) => UploadState::Different,
         }
     }
@@ -280,6 +278,29 @@ mod tests {
         );
         assert_eq!(outcome.is_complete(), Some(false));
         assert!(outcome.can_resume() && !outcome.needs_fix());
+    }
+
+    /// The replacement of a published file is uploaded under a temporary name.
+    #[test]
+    fn a_file_without_a_digest_is_different_if_its_size_is() {
+        let desired = desired(&["a.whl", "b.whl"]);
+        let without_digest = |name: &str, size: u64| ListedAsset {
+            size,
+            digest: None,
+            ..asset(name, 1, AssetState::Uploaded)
+        };
+        let assets = vec![without_digest("a.whl", 8), without_digest("b.whl", 7)];
+        let replacement = PublishStep::Upload {
+            release: 1,
+            name: "a.whl".to_owned(),
+            as_name: "a.whl.tmp-010101010101".to_owned(),
+        };
+        let run = stopped(false, assets, vec![replacement]);
+        let states: Vec<UploadState> = PublishOutcome::new(&desired, &run)
+            .files()
+            .map(|(_, state)| state)
+            .collect();
+        assert_eq!(states, [UploadState::Different, UploadState::Uploaded]);
     }
 
     #[test]

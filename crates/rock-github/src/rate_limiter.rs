@@ -89,8 +89,8 @@ impl RateLimiter {
     /// The time that the request must wait, and the reason.
     pub(super) fn take(&self, now: Duration, kind: Idempotency) -> Result<(), RetryAt> {
         let mut state = self.state();
-        let is_short = matches!(kind, Idempotency::Repeats | Idempotency::Once);
-        let is_made = matches!(kind, Idempotency::Once | Idempotency::Sends);
+        let is_short = matches!(kind, Idempotency::Idempotent | Idempotency::NotIdempotent);
+        let is_made = matches!(kind, Idempotency::NotIdempotent | Idempotency::Upload);
         let mut until = state.held.0;
         let mut why = state.held.1.as_str();
         if is_short && state.next_write > until {
@@ -171,14 +171,14 @@ mod tests {
     fn writes_are_a_second_apart_and_reads_wait_for_nothing() {
         let limiter = RateLimiter::new(RateLimits::of(&Compat::embedded()));
         let begun = [
-            Idempotency::Repeats,
-            Idempotency::Once,
-            Idempotency::Reads,
-            Idempotency::Repeats,
+            Idempotency::Idempotent,
+            Idempotency::NotIdempotent,
+            Idempotency::Safe,
+            Idempotency::Idempotent,
         ]
         .map(|kind| begins(&limiter, 10, kind));
         assert_eq!(begun, [10, 11, 10, 12]);
-        assert_eq!(begins(&limiter, 99, Idempotency::Repeats), 99);
+        assert_eq!(begins(&limiter, 99, Idempotency::Idempotent), 99);
     }
 
     #[test]
@@ -186,7 +186,7 @@ mod tests {
         let limiter = RateLimiter::new(RateLimits::of(&Compat::embedded()));
         let begun: Vec<u64> = (0..1000)
             .scan(0, |now, _| {
-                *now = begins(&limiter, *now, Idempotency::Sends);
+                *now = begins(&limiter, *now, Idempotency::Upload);
                 Some(*now)
             })
             .collect();
@@ -209,13 +209,17 @@ mod tests {
         limiter.hold(Duration::from_secs(20), "a shorter one");
         assert_eq!(
             limiter
-                .take(Duration::ZERO, Idempotency::Sends)
+                .take(Duration::ZERO, Idempotency::Upload)
                 .unwrap_err()
                 .why,
             "429 slow down"
         );
-        let begun = [Idempotency::Reads, Idempotency::Repeats, Idempotency::Sends]
-            .map(|kind| begins(&limiter, 5, kind));
+        let begun = [
+            Idempotency::Safe,
+            Idempotency::Idempotent,
+            Idempotency::Upload,
+        ]
+        .map(|kind| begins(&limiter, 5, kind));
         assert_eq!(begun, [30, 30, 30]);
     }
 }

@@ -28,6 +28,20 @@ pub enum UploadSource {
     Text(Bytes),
 }
 
+/// The reason why a file cannot be read to its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum ReadFault {
+    /// Its size or digest is not as planned.
+    Changed,
+    /// It cannot be read, for this reason.
+    Unreadable(String),
+}
+
+/// The size or the digest of a file is not as planned.
+#[derive(Debug, thiserror::Error)]
+#[error("it changed during the upload")]
+struct ContentChanged;
+
 /// Returns a body of these bytes, which must have this size and digest. The last chunk is sent only
 /// if they match, so that no other content is ever uploaded completely. `on_sent` is called with
 /// the size of each chunk, and `fault` is set if the file cannot be read to its end.
@@ -38,7 +52,7 @@ pub(super) fn body(
     source: UploadSource,
     size_bytes: u64,
     digest: Digest,
-    fault: Arc<OnceLock<String>>,
+    fault: Arc<OnceLock<ReadFault>>,
     on_sent: impl Fn(u64) + Send + 'static,
 ) -> HttpBody {
     let file = match source {
@@ -84,7 +98,7 @@ struct CheckedFile {
     left: u64,
     held: Option<Bytes>,
     is_over: bool,
-    fault: Arc<OnceLock<String>>,
+    fault: Arc<OnceLock<ReadFault>>,
     on_sent: Box<dyn Fn(u64) + Send>,
 }
 
@@ -93,7 +107,7 @@ impl CheckedFile {
         file: Box<dyn Read + Send>,
         size_bytes: u64,
         digest: Digest,
-        fault: Arc<OnceLock<String>>,
+        fault: Arc<OnceLock<ReadFault>>,
         on_sent: impl Fn(u64) + Send + 'static,
     ) -> Self {
         let on_sent = Box::new(on_sent);
@@ -110,7 +124,7 @@ impl CheckedFile {
     }
 
     fn read(&mut self) -> io::Result<Option<Bytes>> {
-        let changed = || io::Error::new(io::ErrorKind::InvalidData, "it changed during the upload");
+        let changed = || io::Error::new(io::ErrorKind::InvalidData, ContentChanged);
         while self.left > 0 {
             let mut piece = BytesMut::zeroed(
                 PIECE_BYTES.min(usize::try_from(self.left).unwrap_or(PIECE_BYTES)),
@@ -149,7 +163,14 @@ impl Iterator for CheckedFile {
             Ok(piece) => (self.on_sent)(piece.len() as u64),
             Err(error) => {
                 (self.left, self.is_over) = (0, true);
-                let _ = self.fault.set(error.to_string());
+                let is_change = error
+                    .get_ref()
+                    .is_some_and(|inner| inner.is::<ContentChanged>());
+                let _ = self.fault.set(if is_change {
+                    ReadFault::Changed
+                } else {
+                    ReadFault::Unreadable(error.to_string())
+                });
             }
         }
         Some(read)
@@ -194,7 +215,9 @@ impl http_body::Body for FileBody {
 
 #[cfg(test)]
 mod tests {
-    use super::{CheckedFile, FileBody, PIECE_BYTES, UploadChunks, UploadSource, WAITING, body};
+    use super::{
+        CheckedFile, FileBody, PIECE_BYTES, ReadFault, UploadChunks, UploadSource, WAITING, body,
+    };
     use http_body_util::BodyExt;
     use rock_names::Digest;
     use sha2::{Digest as _, Sha256};
@@ -270,7 +293,8 @@ mod tests {
                 collected.is_ok_and(|collected| collected.to_bytes() == bytes),
                 is_whole
             );
-            assert_eq!(fault.get().is_none(), is_whole);
+            let expected = (!is_whole).then_some(ReadFault::Changed);
+            assert_eq!(fault.get(), expected.as_ref());
             assert_eq!(read.load(Ordering::SeqCst) == bytes.len() as u64, is_whole);
         }
     }

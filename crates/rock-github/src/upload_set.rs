@@ -116,6 +116,12 @@ impl<'c> UploadContents<'c> {
             .ok_or(io::ErrorKind::NotFound)?;
         open_file(&file.path).map(UploadSource::File)
     }
+
+    /// Returns the path of a file for messages. That of a generated file is its name.
+    pub fn path_of(&self, name: &str) -> String {
+        let file = self.files.iter().find(|file| file.name() == name);
+        file.map_or_else(|| name.to_owned(), |file| file.asset.shown.clone())
+    }
 }
 
 /// Returns the files that GitHub accepts, by size and length of the name, and reports the others. A
@@ -175,7 +181,7 @@ fn too_many_uploads(
         .filter(|file| {
             !standing
                 .get(file.name.as_str())
-                .is_some_and(|asset| is_uploaded(file, asset))
+                .is_some_and(|asset| asset.has_content_of(file))
         })
         .count();
     if uploads <= compat.uploads_per_hour() {
@@ -189,10 +195,6 @@ fn too_many_uploads(
         )
         .help("publish them with `--slow`, which takes longer than an hour, or publish fewer files at a time"),
     )
-}
-
-fn is_uploaded(file: &DesiredFile, asset: &ListedAsset) -> bool {
-    asset.size == file.size_bytes && asset.digest.is_none_or(|digest| digest == file.digest)
 }
 
 /// Returns a diagnostic for wheels of the release about which neither a manifest nor GitHub has

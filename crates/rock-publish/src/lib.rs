@@ -13,7 +13,9 @@
 //! [`YankRuleSet`] selects those to yank.
 //!
 //! **Invariant:** Applying the changes leaves no changes. A file that differs from the published
-//! one is never replaced unless requested. Files that this program did not write are never changed.
+//! one is never replaced unless requested, and files that this program did not write are never
+//! changed. The exception are generated files, such as `SHA256SUMS`: a file with such a name is
+//! replaced whenever it differs, whoever wrote it, in a release that may be changed.
 
 pub mod codes;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::remote::continued_tag;
-use super::{ManifestFile, ReleaseManifest};
+use super::{DesiredFile, ManifestFile, ReleaseManifest};
 use rock_diagnostic::render::escape_line;
 use rock_names::{Digest, RepoName, WheelName, WheelNameError, has_wheel_extension, is_file_name};
 
@@ -47,7 +47,7 @@ pub struct ListedRelease {
     /// Whether it is marked as a prerelease.
     #[serde(default)]
     pub prerelease: bool,
-    /// Whether its assets and tag are locked.
+    /// Whether its assets and tag cannot change once it is published.
     #[serde(default)]
     pub immutable: bool,
     /// The time of its publication, as RFC 3339 in UTC.
@@ -106,6 +106,11 @@ impl ListedAsset {
     /// If it is not a wheel name.
     pub fn wheel_name(&self) -> Result<WheelName, WheelNameError> {
         WheelName::from_percent_encoded(&self.name)
+    }
+
+    /// Whether it has the size of a file, and its digest if GitHub reports one.
+    pub fn has_content_of(&self, file: &DesiredFile) -> bool {
+        self.size == file.size_bytes && self.digest.is_none_or(|digest| digest == file.digest)
     }
 }
 
@@ -323,7 +328,7 @@ fn asset(value: serde_json::Value) -> Result<ListedAsset, serde_json::Error> {
 
 impl ListedRelease {
     /// Whether its assets and tag can no longer change: it is immutable and published.
-    pub fn is_locked(&self) -> bool {
+    pub fn is_immutable(&self) -> bool {
         self.immutable && !self.draft
     }
 

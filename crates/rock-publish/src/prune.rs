@@ -64,7 +64,7 @@ pub enum PruneFate {
 pub enum PruneReason {
     /// It is the release that GitHub shows as the latest.
     Latest,
-    /// Its assets and tag are locked.
+    /// It is immutable: its assets and tag cannot change.
     Immutable,
     /// Its position among the published releases, and its age.
     Place {

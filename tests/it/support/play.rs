@@ -201,6 +201,7 @@ pub fn run_over(
     let listed = observe_releases(client, desired)?;
     let mut doing = PublishCallbacks {
         open_file: &|name| Ok(files.open(name)),
+        path_of: &|name| format!("dist/{name}"),
         on_step: &mut |_| {},
         on_sent: Arc::new(|_, _| {}),
         at_once: files.at_once,

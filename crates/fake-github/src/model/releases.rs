@@ -149,8 +149,8 @@ pub fn edit(call: &mut ApiCall, repository: &mut StoredRepository) -> ApiReply {
         Err(refused) => return refused,
     };
     let mut errors_found = release_errors(&changed);
-    let is_locked = changed.tag_name != old.tag_name || changed.draft;
-    if old.immutable && is_locked {
+    let is_forbidden = changed.tag_name != old.tag_name || changed.draft;
+    if old.immutable && is_forbidden {
         let field = if changed.draft { "draft" } else { "tag_name" };
         errors_found.push(custom_error(
             "Release",
@@ -304,17 +304,17 @@ fn publish(call: &ApiCall, repository: &mut StoredRepository, id: u64) {
             .commit(&release.target_commitish)
             .map(str::to_owned),
     );
-    let is_locked = repository.has_immutable_releases;
+    let is_immutable = repository.has_immutable_releases;
     if let Some(commit) = commit {
         repository.tags.entry(tag.clone()).or_insert(commit);
     }
-    if is_locked {
+    if is_immutable {
         repository.burned_tags.insert(tag);
     }
     if let Some(release) = repository.releases.get_mut(&id) {
         let release = Arc::make_mut(release);
         release.published_ms = release.published_ms.or(Some(call.now_ms));
-        release.immutable = is_locked;
+        release.immutable = is_immutable;
     }
 }
 

@@ -21,39 +21,58 @@ use rock_publish::remote::{
 const MOST_DRAFTS: u32 = 2;
 
 impl StepRunner<'_, '_> {
-    /// Waits and lists the releases again after requests with an unknown outcome.
+    /// Waits and lists the releases again after steps with an unknown outcome, uploads whose name
+    /// is taken, steps whose asset or release no longer exists, and incomplete downloads. The error
+    /// of a step that failed too often is kept in `exhausted`: it ends the run if the step is still
+    /// needed according to the new listing.
     ///
     /// # Errors
-    /// If another kind of error is among them, or the same step failed too often.
-    pub(super) fn retry_after_unknown_outcome(
+    /// If another kind of error is among them.
+    pub(super) fn retry_or_fail(
         &mut self,
         failed: Vec<(StepKey, GithubError)>,
     ) -> Result<(), GithubError> {
-        let mut longest: Option<(u32, String, String)> = None;
+        let mut longest: Option<(u32, GithubError)> = None;
         let mut is_taken = false;
         for (key, error) in failed {
             let is_name_taken = exists_already(&error);
             is_taken |= is_name_taken;
-            let (call, reason) = match error {
-                GithubError::UnknownOutcome { call, reason } => (call, reason),
-                GithubError::Status { call, .. } if is_name_taken => {
-                    (call, "the name is taken".to_owned())
-                }
+            let error = match error {
+                GithubError::UnknownOutcome { .. } => error,
+                // The download of an asset can be repeated.
+                GithubError::Malformed { .. } if matches!(key, StepKey::Hash(_)) => error,
+                GithubError::Status { call, .. } if is_name_taken => GithubError::UnknownOutcome {
+                    call,
+                    reason: "the name is taken".to_owned(),
+                    status: None,
+                },
                 GithubError::Status {
                     status: 404, call, ..
-                } => (call, "it no longer exists".to_owned()),
+                } => GithubError::UnknownOutcome {
+                    call,
+                    reason: "it no longer exists".to_owned(),
+                    status: None,
+                },
                 error => return Err(error),
             };
-            let tries = self.tries.entry(key).or_default();
+            let tries = self.tries.entry(key.clone()).or_default();
             *tries += 1;
-            if *tries >= MOST_TRIES {
-                return Err(GithubError::UnknownOutcome { call, reason });
-            }
-            if longest.as_ref().is_none_or(|(most, ..)| *tries > *most) {
-                longest = Some((*tries, call, reason));
+            let tries = match key {
+                StepKey::Upload(_) => self.failed_rounds.max(*tries),
+                _ => *tries,
+            };
+            if tries >= MOST_TRIES {
+                self.exhausted.insert(key, error);
+            } else if longest.as_ref().is_none_or(|(most, _)| tries > *most) {
+                longest = Some((tries, error));
             }
         }
-        if let Some((tries, call, reason)) = longest {
+        if let Some((
+            tries,
+            GithubError::UnknownOutcome { call, reason, .. }
+            | GithubError::Malformed { call, reason },
+        )) = longest
+        {
             // The asset with a taken name will be listed eventually, even if the listing lags
             // behind.
             let duration = if is_taken {
@@ -98,17 +117,23 @@ impl StepRunner<'_, '_> {
     pub(super) fn find_draft(
         &mut self,
         tag: &str,
-        call: String,
-        reason: String,
+        call: &str,
+        reason: &str,
+        status: Option<u16>,
     ) -> Result<(), GithubError> {
         let key = StepKey::Create(tag.to_owned());
-        let tries = self.tries.entry(key).or_default();
+        let tries = self.tries.entry(key.clone()).or_default();
         *tries += 1;
         if *tries >= MOST_TRIES {
-            return Err(GithubError::UnknownOutcome { call, reason });
+            let error = GithubError::UnknownOutcome {
+                call: call.to_owned(),
+                reason: reason.to_owned(),
+                status,
+            };
+            self.exhausted.insert(key, error);
         }
         for wait_s in [2, 4, 8, 16] {
-            let wait = RequestWait::new(&call, &reason, Duration::from_secs(wait_s));
+            let wait = RequestWait::new(call, reason, Duration::from_secs(wait_s));
             self.client.wait(wait)?;
             self.relist()?;
             let mark = self.desired.mark_of_draft();
@@ -124,7 +149,7 @@ impl StepRunner<'_, '_> {
             }
         }
         // A draft that is not listed after 30 seconds was not created. The outcome is no longer
-        // unknown, and the next reconciliation may create the draft again.
+        // unknown, and the draft may be created again, unless that failed too often.
         self.unknown_steps.clear();
         Ok(())
     }

@@ -87,7 +87,11 @@ impl ReleaseClient {
         // octocrab's model would reject a draft for a URL that is only shown.
         let created = self.call(self.octocrab.post(&path, Some(&fields)));
         created.map_err(|error| match error {
-            GithubError::Malformed { call, reason } => GithubError::UnknownOutcome { call, reason },
+            GithubError::Malformed { call, reason } => GithubError::UnknownOutcome {
+                call,
+                reason,
+                status: None,
+            },
             error => error,
         })
     }

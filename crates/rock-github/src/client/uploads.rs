@@ -10,7 +10,7 @@ use http::{Method, Uri};
 use super::ReleaseClient;
 use crate::error::GithubError;
 use crate::executor::{Executor, Idempotency};
-use crate::upload::{UploadSource, body};
+use crate::upload::{ReadFault, UploadSource, body};
 use rock_names::Digest;
 use rock_publish::ListedAsset;
 
@@ -23,6 +23,8 @@ pub struct PendingUpload<'u> {
     pub to: String,
     /// The name of the asset.
     pub name: String,
+    /// The path of the file, for messages.
+    pub path: String,
     /// Opens the file when its upload starts.
     pub open_file: Box<dyn Fn() -> io::Result<UploadSource> + 'u>,
     /// Its size in bytes.
@@ -79,7 +81,7 @@ async fn upload_file(
     };
     let call = format!("POST {}?name={}", uri.path(), upload.name);
     for tries in 1.. {
-        if let Err(error) = executor.turn(&call, Idempotency::Sends).await {
+        if let Err(error) = executor.turn(&call, Idempotency::Upload).await {
             return Some(Err(error));
         }
         if is_over.get() {
@@ -103,7 +105,7 @@ async fn attempt_upload(
     tries: u32,
 ) -> Result<Option<ListedAsset>, GithubError> {
     let unreadable = |error: io::Error| GithubError::File {
-        path: upload.name.clone(),
+        path: upload.path.clone(),
         reason: error.to_string(),
     };
     let source = (upload.open_file)().map_err(unreadable)?;
@@ -133,10 +135,11 @@ async fn attempt_upload(
         })?;
     let sent = executor.send_once(request, call, tries).await;
     // A file that could not be read was not uploaded, whatever happened to the request.
-    if let (Err(GithubError::UnknownOutcome { .. }), Some(reason)) = (&sent, fault.get()) {
-        return Err(GithubError::File {
-            path: upload.name.clone(),
-            reason: reason.clone(),
+    if let (Err(GithubError::UnknownOutcome { .. }), Some(fault)) = (&sent, fault.get()) {
+        let path = upload.path.clone();
+        return Err(match fault.clone() {
+            ReadFault::Changed => GithubError::FileChanged { path },
+            ReadFault::Unreadable(reason) => GithubError::File { path, reason },
         });
     }
     let Some(reply) = sent? else { return Ok(None) };
@@ -158,6 +161,7 @@ async fn attempt_upload(
         .map_err(|error| GithubError::UnknownOutcome {
             call: call.to_owned(),
             reason: format!("the response is not valid: {error}"),
+            status: Some(reply.status),
         })
 }
 

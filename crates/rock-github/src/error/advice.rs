@@ -33,15 +33,21 @@ impl From<GithubError> for Diagnostic {
         {
             diagnostic = diagnostic.note(format!("request ID: {id}"));
         }
-        let diagnostic = match place(&error) {
-            Some(place) => diagnostic.at(Location::Url(place.to_owned()), ""),
+        let location = match &error {
+            GithubError::File { path, .. } | GithubError::FileChanged { path } => {
+                Some(Location::File(path.as_str().into()))
+            }
+            error => place(error).map(|place| Location::Url(place.to_owned())),
+        };
+        let diagnostic = match location {
+            Some(location) => diagnostic.at(location, ""),
             None => diagnostic,
         };
         diagnostic.help(help)
     }
 }
 
-/// Returns the request, file or tag that the error is about.
+/// Returns the request, asset or tag that the error is about.
 fn place(error: &GithubError) -> Option<&str> {
     match error {
         GithubError::NoResponse { call, .. }
@@ -52,13 +58,17 @@ fn place(error: &GithubError) -> Option<&str> {
         | GithubError::Limited { call, .. }
         | GithubError::Deadline { call, .. }
         | GithubError::StoppedDuringWait { call, .. } => Some(call),
-        GithubError::File { path: at, .. }
-        | GithubError::StoredUnderOtherName { name: at, .. }
+        GithubError::StoredUnderOtherName { name: at, .. }
+        | GithubError::RenamedToOtherName { name: at, .. }
         | GithubError::StoredWithOtherContent { name: at, .. }
         | GithubError::Contested { tag: at }
         | GithubError::ReplacedAgain { name: at } => Some(at),
         GithubError::Contradicted(contradiction) => Some(&contradiction.name),
-        GithubError::Api(_) | GithubError::Stopped | GithubError::EndedDuringWrite(_) => None,
+        GithubError::File { .. }
+        | GithubError::FileChanged { .. }
+        | GithubError::Api(_)
+        | GithubError::Stopped
+        | GithubError::EndedDuringWrite(_) => None,
     }
 }
 
@@ -89,7 +99,11 @@ fn advice(error: &GithubError) -> CodeAndHelp {
             &codes::NO_ANSWER,
             "check the network and the proxy; run the same command again to resume",
         ),
-        GithubError::ServerError { .. } => (
+        GithubError::ServerError { .. }
+        | GithubError::UnknownOutcome {
+            status: Some(500..=599),
+            ..
+        } => (
             &codes::NO_ANSWER,
             "GitHub has a problem, see https://www.githubstatus.com; run the same command again \
              to resume",
@@ -118,12 +132,23 @@ fn advice(error: &GithubError) -> CodeAndHelp {
         ),
         GithubError::File { .. } => (
             &codes::FILE_CANNOT_BE_SENT,
+            "check that the file exists and can be read, then run the same command again",
+        ),
+        GithubError::FileChanged { .. } => (
+            &codes::FILE_CANNOT_BE_SENT,
             "run the same command again once nothing writes to the file",
         ),
         GithubError::StoredUnderOtherName { .. } => {
             let help =
                 "run the same command again; if it happens again, give the file a simpler name";
             (&codes::ASSET_RENAMED, help)
+        }
+        GithubError::RenamedToOtherName { found, .. } => {
+            let help = format!(
+                "delete `{found}` from the release and run the same command again; if it happens \
+                 again, give the file a simpler name"
+            );
+            return (&codes::ASSET_RENAMED, help.into());
         }
         GithubError::StoredWithOtherContent { .. } => (
             &codes::ASSET_DAMAGED,

@@ -159,7 +159,7 @@ pub const RELEASE_IN_RELEASE: Code = Code::error(
 pub const IMMUTABLE_RELEASE: Code = Code::error(
     "G100",
     "immutable-release",
-    "The release is published and immutable: GitHub has locked its tag and assets, so nothing can be added, replaced or removed. The tag cannot be used again even if the release is deleted. Nothing was uploaded.\n\nPublish under a new tag.",
+    "The release is published and immutable: its tag and assets cannot change, so nothing can be added, replaced or removed. The tag cannot be used again even if the release is deleted. Nothing was uploaded.\n\nPublish under a new tag.",
 );
 /// A release that is already published.
 pub const RELEASE_IS_PUBLISHED: Code = Code::error(

@@ -134,7 +134,7 @@ pub(super) fn release(
     let tag = request.tag;
     let files = counted(published.assets.len(), "file");
     let at = Location::Url(tag.to_owned());
-    if published.is_locked() {
+    if published.is_immutable() {
         return failed(
             Diagnostic::new(
                 &codes::IMMUTABLE_RELEASE,
@@ -237,7 +237,7 @@ pub(super) fn room(request: &PreflightRequest<'_>, observed: &ObservedRepository
     // deleted.
     let beside = usize::from(!first.draft && missing < documents.len());
     let free = most.saturating_sub(first.assets.len());
-    if first.is_locked() {
+    if first.is_immutable() {
         return unknown("the release accepts no files");
     }
     if free < missing + beside {

@@ -286,14 +286,12 @@ impl AssetStatus<'_> {
 
     /// Compares the content of an asset with the desired file.
     fn compare(&self, asset: &ListedAsset) -> AssetMatch {
-        match asset.digest {
-            _ if asset.state != AssetState::Uploaded || asset.size != self.file.size_bytes => {
-                AssetMatch::Different
-            }
-            Some(digest) if digest == self.file.digest => AssetMatch::Same,
-            Some(_) => AssetMatch::Different,
-            None if self.policy.fetch_to_verify => AssetMatch::Unknown,
-            None => AssetMatch::Same,
+        if asset.state != AssetState::Uploaded || !asset.has_content_of(self.file) {
+            AssetMatch::Different
+        } else if asset.digest.is_none() && self.policy.fetch_to_verify {
+            AssetMatch::Unknown
+        } else {
+            AssetMatch::Same
         }
     }
 }
@@ -394,11 +392,10 @@ fn is_temporary_renamed_by_github(asset: &ListedAsset, part: &ReleasePart<'_>) -
 /// that GitHub derived from the file's name. The size must match even if the asset is incomplete.
 fn is_renamed(asset: &ListedAsset, part: &ReleasePart<'_>) -> bool {
     let is_desired = part.assets.iter().any(|file| file.name == asset.name);
-    let same = |file: &&&DesiredFile| {
-        asset.digest.is_none_or(|digest| digest == file.digest) && asset.size == file.size_bytes
+    let is_made_from = |file: &&DesiredFile| {
+        asset.has_content_of(file) && plain(&asset.name).starts_with(&plain(&file.name))
     };
-    let is_made_from = |file: &&DesiredFile| plain(&asset.name).starts_with(&plain(&file.name));
-    !is_desired && part.assets.iter().filter(same).any(is_made_from)
+    !is_desired && part.assets.iter().any(is_made_from)
 }
 
 /// Normalizes a name for comparison with one that GitHub derived from it: GitHub replaces some

@@ -45,7 +45,7 @@ pub fn partition_assets<'g>(
             tag: release.tag_name.clone(),
             assets: Vec::new(),
         };
-        let mut foreign = 0;
+        let mut foreign_assets = 0;
         for asset in &release.assets {
             match own.get(&asset.name) {
                 Some(file) if file.generated => {}
@@ -54,13 +54,13 @@ pub fn partition_assets<'g>(
                         part.assets.push(file);
                     } else if !part.assets.iter().any(|own| own.name == file.name) {
                         // An earlier release has it as well, but it takes up room here.
-                        foreign += 1;
+                        foreign_assets += 1;
                     }
                 }
-                None => foreign += 1,
+                None => foreign_assets += 1,
             }
         }
-        taken.push(foreign + part.assets.len());
+        taken.push(foreign_assets + part.assets.len());
         parts.push(part);
         tag = tags.next().unwrap_or_default();
     }

@@ -189,25 +189,25 @@ pub fn reconcile(
         .filter(|release| !desired.has(release))
         .map(|release| &*release.tag_name)
         .collect();
-    let mut begun = Vec::new();
+    let mut diffs = Vec::new();
     for part in partition_assets(desired, &chosen, &foreign) {
         match chosen.iter().find(|release| release.tag_name == part.tag) {
             None => steps.push(PublishStep::Create { tag: part.tag }),
             Some(release) => {
-                // A locked release accepts no replacement, whatever the policy allows. Report that,
-                // and not how the files could be replaced.
+                // An immutable release accepts no replacement, whatever the policy allows. Report
+                // that, and not how the files could be replaced.
                 let policy = PublishPolicy {
-                    replace: policy.replace || release.is_locked(),
+                    replace: policy.replace || release.is_immutable(),
                     ..policy
                 };
-                begun.push((
+                diffs.push((
                     *release,
                     diff_assets(desired, &part, release, policy, &mut refused),
                 ));
             }
         }
     }
-    for (release, diff) in &begun {
+    for (release, diff) in &diffs {
         let files = diff.changed_files();
         refused.extend(not_to_be_written(desired, release, files, policy));
         if diff.has_no_room(desired, release) {
@@ -225,8 +225,8 @@ pub fn reconcile(
         return Reconciliation::Refused(refused);
     }
     // Generated files come last, so that readers of the checksum file find the files that it lists.
-    let are_wheels_there = steps.is_empty() && begun.iter().all(|(_, diff)| diff.steps.is_empty());
-    for (release, diff) in &begun {
+    let are_wheels_there = steps.is_empty() && diffs.iter().all(|(_, diff)| diff.steps.is_empty());
+    for (release, diff) in &diffs {
         let mut files = diff.steps.clone();
         if are_wheels_there {
             files.extend(diff.generated.iter().cloned());
@@ -238,7 +238,7 @@ pub fn reconcile(
         return Reconciliation::Steps(steps);
     }
     // Then the metadata; the first release is published last.
-    for (at, (release, _)) in begun.iter().enumerate().rev() {
+    for (at, (release, _)) in diffs.iter().enumerate().rev() {
         let tag = release.tag_name.clone();
         let changes = desired.metadata_changes(release);
         if release.draft && !desired.stays_draft {
@@ -262,7 +262,7 @@ pub fn reconcile(
         }
     }
     if steps.is_empty() {
-        Reconciliation::Done(begun.iter().map(|(release, _)| release.id).collect())
+        Reconciliation::Done(diffs.iter().map(|(release, _)| release.id).collect())
     } else {
         Reconciliation::Steps(steps)
     }
@@ -291,16 +291,16 @@ fn not_to_be_written(
     let tag = || release.tag_name.clone();
     if release.draft || (files == 0 && desired.metadata_changes(release).is_empty()) {
         None
-    } else if release.is_locked() && files > 0 {
+    } else if release.is_immutable() && files > 0 {
         Some(ReleaseRefusal::Immutable {
             tag: tag(),
-            lacking: files,
+            changed_files: files,
         })
     } else if !policy.published {
         // Title and body of an immutable release may be edited (GitHub Docs, "Immutable releases").
         Some(ReleaseRefusal::Published {
             tag: tag(),
-            lacking: files,
+            changed_files: files,
         })
     } else {
         None

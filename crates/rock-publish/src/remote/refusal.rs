@@ -6,18 +6,18 @@ use rock_diagnostic::{Diagnostic, Location};
 /// A reason not to write to a release. All reasons for a release are reported together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReleaseRefusal {
-    /// The assets and the tag of the release are locked.
+    /// The release is immutable: its assets and its tag cannot change.
     Immutable {
         tag: String,
         /// The number of files that would have been written or deleted, each counted once.
-        lacking: usize,
+        changed_files: usize,
     },
     /// The release is published, and something would be written.
     Published {
         tag: String,
         /// The number of files that would have been written or deleted, each counted once; if 0,
         /// only the metadata would change.
-        lacking: usize,
+        changed_files: usize,
     },
     /// There is no room for generated files, or for new versions before the old ones are deleted.
     Full {
@@ -51,11 +51,11 @@ impl ReleaseRefusal {
 impl From<ReleaseRefusal> for Diagnostic {
     fn from(refusal: ReleaseRefusal) -> Self {
         match refusal {
-            ReleaseRefusal::Immutable { tag, lacking } => Self::new(
+            ReleaseRefusal::Immutable { tag, changed_files } => Self::new(
                 &codes::IMMUTABLE_RELEASE,
                 format!(
                     "the release `{tag}` is immutable, but {} would have to be written",
-                    files(lacking)
+                    files(changed_files)
                 ),
             )
             .at(Location::Url(tag), "")
@@ -63,15 +63,15 @@ impl From<ReleaseRefusal> for Diagnostic {
                 "publish under a new tag: the assets and the tag of an immutable release cannot \
                  change",
             ),
-            ReleaseRefusal::Published { tag, lacking } => Self::new(
+            ReleaseRefusal::Published { tag, changed_files } => Self::new(
                 &codes::RELEASE_IS_PUBLISHED,
-                match lacking {
+                match changed_files {
                     0 => format!(
                         "the release `{tag}` is published, and its title or text would be changed"
                     ),
                     _ => format!(
                         "the release `{tag}` is published, and {} would be written",
-                        files(lacking)
+                        files(changed_files)
                     ),
                 },
             )

@@ -31,6 +31,7 @@ pub(super) fn run_publish(
     let sent = Arc::clone(&reporter);
     let mut callbacks = PublishCallbacks {
         open_file: &|name| contents.open(name),
+        path_of: &|name| contents.path_of(name),
         on_step: &mut |step| {
             match step {
                 // A published wheel is deleted here.

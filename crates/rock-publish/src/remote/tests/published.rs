@@ -11,7 +11,10 @@ fn a_published_release_is_written_to_only_where_allowed_and_an_immutable_one_nev
         .unwrap_err();
     assert!(matches!(
         &refused[..],
-        [ReleaseRefusal::Published { lacking: 1, .. }]
+        [ReleaseRefusal::Published {
+            changed_files: 1,
+            ..
+        }]
     ));
     assert_eq!(
         Releases::of(vec![published()]).steps(&desired, CHANGE_PUBLISHED),
@@ -65,7 +68,7 @@ fn the_text_and_title_of_what_is_published_change_only_where_allowed() {
         title: Some("One".to_owned()),
         ..desired(&["a.whl"])
     };
-    let locked = || {
+    let immutable = || {
         let whole = release(1, false, vec![asset(5, "a.whl", 1)]);
         let old = ListedRelease {
             body: Some("old".to_owned()),
@@ -74,12 +77,18 @@ fn the_text_and_title_of_what_is_published_change_only_where_allowed() {
         };
         Releases::of(vec![old])
     };
-    let refused = locked().reach(&desired, NOTHING).unwrap_err();
+    let refused = immutable().reach(&desired, NOTHING).unwrap_err();
     assert!(
-        matches!(&refused[..], [ReleaseRefusal::Published { lacking: 0, .. }]),
+        matches!(
+            &refused[..],
+            [ReleaseRefusal::Published {
+                changed_files: 0,
+                ..
+            }]
+        ),
         "{refused:?}"
     );
-    let mut releases = locked();
+    let mut releases = immutable();
     assert_eq!(
         releases.reach(&desired, CHANGE_PUBLISHED),
         Ok(vec!["describe v1".to_owned()])
@@ -91,7 +100,7 @@ fn the_text_and_title_of_what_is_published_change_only_where_allowed() {
         ..desired
     };
     assert_eq!(
-        locked().reach(&silent, NOTHING),
+        immutable().reach(&silent, NOTHING),
         Ok(vec![]),
         "what is not given stays"
     );

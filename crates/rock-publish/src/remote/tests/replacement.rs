@@ -20,6 +20,35 @@ fn other_bytes_are_refused_and_replaced_only_on_request() {
     );
 }
 
+/// A generated file is replaced whoever uploaded it, but not in a release that may not be changed.
+#[test]
+fn generated_files_are_replaced_without_a_request() {
+    let desired = desired(&["a.whl", "SHA256SUMS"]);
+    let assets = || vec![asset(5, "SHA256SUMS", 2), asset(6, "a.whl", 1)];
+    assert_eq!(
+        Releases::draft(assets()).steps(&desired, NOTHING),
+        "delete SHA256SUMS; upload SHA256SUMS; publish v1 legacy"
+    );
+    let refused = Releases::published(assets())
+        .reach(&desired, NOTHING)
+        .unwrap_err();
+    assert!(
+        matches!(
+            &refused[..],
+            [ReleaseRefusal::Published {
+                changed_files: 1,
+                ..
+            }]
+        ),
+        "{refused:?}"
+    );
+    let replacement = "SHA256SUMS.tmp-010101010101";
+    assert_eq!(
+        Releases::published(assets()).steps(&desired, CHANGE_PUBLISHED),
+        format!("upload {replacement}; delete SHA256SUMS; rename {replacement} SHA256SUMS")
+    );
+}
+
 #[test]
 fn on_a_published_release_the_new_bytes_are_there_before_the_old_ones_go() {
     let desired = desired(&["a.whl"]);
@@ -211,7 +240,7 @@ fn a_refusal_counts_each_file_once() {
         refused,
         [ReleaseRefusal::Published {
             tag: "v1".to_owned(),
-            lacking: 2
+            changed_files: 2
         }]
     );
 }
