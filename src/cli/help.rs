@@ -429,8 +429,10 @@ mod tests {
             let usage = usage(&root, path);
             let is_hidden = |name: &&String| {
                 let word = name.split(' ').next().unwrap_or_default();
-                // `<FILES>...` is a part of `<FILES...|--dist <DIR>>`.
-                !usage.contains(word.trim_matches(|c: char| "<>.".contains(c)))
+                // `<FILES>...` is a part of `<FILES...|--dist <DIR>>`, and `<WHEEL|LABEL>...` are two
+                // arguments of the usage.
+                let word = word.trim_matches(|c: char| "<>.".contains(c));
+                !word.split('|').all(|part| usage.contains(part))
             };
             let missing = missing.iter().filter(is_hidden);
             hidden.extend(missing.map(|name| format!("{name}: {usage}")));

@@ -133,7 +133,8 @@ const BOUNDS: Bounds = Bounds {
 /// faults.
 #[test]
 fn long_keys_around_many_values_take_little_memory() {
-    let head = "version: 1\ndistribution: flash-attn\naxes:\n  flash-attn: [\"2.8.3\"]\n";
+    let head = "version: 1\ndistribution: flash-attn\naxes:\n  flash-attn: [\"2.8.3\"]\n  \
+                python: [\"3.12\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n";
     let key = "k".repeat(1000);
     let nested = format!(
         "{head}nested: {}[{}]{}\n",

@@ -682,7 +682,7 @@ mod tests {
         );
         check(
             |t| t.rocm_gfx[1].rocm.push("6.3".into()),
-            "rocm-gfx 10.1 6.3: another row lists the targets of ROCm 6.3",
+            "rocm-gfx 6.4 6.3: another row lists the targets of ROCm 6.3",
         );
     }
 

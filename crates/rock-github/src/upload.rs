@@ -165,7 +165,8 @@ impl Iterator for CheckedFile {
                 (self.left, self.is_over) = (0, true);
                 let is_change = error
                     .get_ref()
-                    .is_some_and(|inner| inner.is::<ContentChanged>());
+                    .and_then(|inner| inner.downcast_ref::<ContentChanged>())
+                    .is_some();
                 let _ = self.fault.set(if is_change {
                     ReadFault::Changed
                 } else {

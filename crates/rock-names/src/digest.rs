@@ -88,10 +88,10 @@ const NOT_HEX: u8 = 0x80;
 /// The values of hex digits by byte. An index reads thousands of digests.
 const HEX_VALUES: [u8; 256] = {
     let mut values = [NOT_HEX; 256];
-    let mut value = 0;
+    let mut value: u8 = 0;
     while value < 16 {
-        values[b"0123456789abcdef"[value] as usize] = value as u8;
-        values[b"0123456789ABCDEF"[value] as usize] = value as u8;
+        values[b"0123456789abcdef"[value as usize] as usize] = value;
+        values[b"0123456789ABCDEF"[value as usize] as usize] = value;
         value += 1;
     }
     values

@@ -365,8 +365,9 @@ pub fn changes(diff: &PlanDiff) -> String {
         if !rows.is_empty() {
             let _ = writeln!(text, "\n{title}:");
         }
-        rows.iter()
-            .for_each(|row| write_exclusion_change(row, &mut text));
+        for row in rows {
+            write_exclusion_change(row, &mut text);
+        }
     }
     text
 }
