@@ -56,8 +56,12 @@ enum SwapMethod {
     TwoRenames,
 }
 
+/// The suffix of hidden directories and files that are being written. [`DirectoryLock::sweep`]
+/// removes those that a killed process left.
+pub(super) const NEW_SUFFIX: &str = ".rock-new";
+
 /// Suffixes of the staging directory and of the replaced directory, next to the target.
-const SUFFIXES: [&str; 2] = [".rock-new", ".rock-old"];
+const SUFFIXES: [&str; 2] = [NEW_SUFFIX, ".rock-old"];
 
 impl DirectoryLock {
     /// Locks a directory. Calls `on_wait` before waiting for another process to release it.
@@ -88,7 +92,7 @@ impl DirectoryLock {
     }
 
     /// Recovers every interrupted swap of a directory in this one, and removes leftover staging
-    /// directories.
+    /// directories and files that were not yet renamed.
     ///
     /// # Errors
     ///
@@ -673,6 +677,8 @@ mod tests {
             lock.swap("two").sibling(SUFFIXES[1]),
         )
         .unwrap();
+        // A file that was not yet renamed.
+        std::fs::write(home.path().join(".AbC123.rock-new"), b"x").unwrap();
         for other in [".rock-new", "x.rock-old", ".x"] {
             std::fs::create_dir(home.path().join(other)).unwrap();
         }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::Errno;
 
+use super::atomic_dir::NEW_SUFFIX;
 use super::umask::new_file_mode;
 
 /// Mode of the file before it is named: accessible to its owner only.
@@ -71,10 +72,13 @@ impl PendingFile {
                 // linkat(2) does not replace an existing file, so link it under a temporary name
                 // first.
                 let source = format!("/proc/self/fd/{}", file.as_raw_fd());
-                let named = tempfile::Builder::new().make_in(directory, |free| {
-                    rustix::fs::linkat(CWD, &source, CWD, free, AtFlags::SYMLINK_FOLLOW)
-                        .map_err(io::Error::from)
-                })?;
+                let named = tempfile::Builder::new()
+                    .prefix(".")
+                    .suffix(NEW_SUFFIX)
+                    .make_in(directory, |free| {
+                        rustix::fs::linkat(CWD, &source, CWD, free, AtFlags::SYMLINK_FOLLOW)
+                            .map_err(io::Error::from)
+                    })?;
                 named
                     .into_temp_path()
                     .persist(path)

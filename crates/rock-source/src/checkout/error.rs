@@ -276,9 +276,13 @@ impl CheckoutError {
     }
 }
 
-/// Returns the last lines of a program's output.
+/// Returns the last lines of a program's output, without git's advice for people who run it
+/// themselves, which differs between versions (`advice.*` in git-config).
 fn last_lines(output: &str) -> Vec<String> {
-    let lines: Vec<&str> = output.lines().collect();
+    let lines: Vec<&str> = output
+        .lines()
+        .filter(|line| !line.starts_with("hint: "))
+        .collect();
     lines[lines.len().saturating_sub(SHOWN_LINES)..]
         .iter()
         .map(|&line| line.to_owned())
@@ -288,6 +292,12 @@ fn last_lines(output: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn notes_have_no_hints_of_git() {
+        let output = "error: patch failed\nhint: run \"git am --skip\"\n";
+        assert_eq!(last_lines(output), ["error: patch failed"]);
+    }
 
     #[test]
     fn a_full_disk_differs_from_other_failures_of_git() {
