@@ -811,6 +811,37 @@ fn only_the_jobs_with_the_values_that_are_named_are_planned() {
     );
 }
 
+#[test]
+fn only_gives_the_reason_why_no_job_builds_for_a_target() {
+    let matrix = "\
+version: 1
+distribution: flash-attn
+recipe: flash-attn
+axes:
+  flash-attn: [\"2.8.3\"]
+  python: [\"3.10\", \"3.11\"]
+  torch: [\"2.5.1\"]
+  rocm: [\"6.2\"]
+gfx: [gfx90a, gfx942, gfx1100]
+";
+    let project = Project::new().file("m.yaml", matrix);
+    let refused = |only: &str| {
+        let words = ["plan", "m.yaml", "--explain", "--only", only];
+        project.run(&words).exits(2).stderr
+    };
+    insta::assert_snapshot!(refused("gfx=gfx1100"), @r"
+    error[P017 unknown-selection]: no job builds for `gfx1100`
+    --> argument `--only gfx=gfx1100`
+     = note: 2 jobs without `gfx1100`: flash-attn 2.8.3 (ck) only builds for gfx90a, gfx942, gfx950
+    help: name one of gfx90a, gfx942
+    ");
+    insta::assert_snapshot!(refused("gfx=gfx1101"), @r"
+    error[P017 unknown-selection]: no job builds for `gfx1101`
+    --> argument `--only gfx=gfx1101`
+    help: name one of gfx90a, gfx942
+    ");
+}
+
 /// ROCm 9.9 is unknown, and CK cannot build for gfx1100.
 const JOBS_WITH_ERRORS: &str = "\
 version: 1

@@ -93,6 +93,12 @@ fn wheels() -> Vec<WheelCandidate> {
         row["needs_rocm"] = majors;
         files.push(row);
     }
+    for label in ["rocm6.4torch2.9", "rocm7.14torch2.10"] {
+        let name = format!("rmx_vecadd-0.4.0+{label}-cp312-cp312-linux_x86_64.whl");
+        let mut row = file_row(&name, Some(json!([])), None);
+        row["gfx_from"] = "wheel".into();
+        files.push(row);
+    }
     let manifest = json!({"version": 1, "tag": "v1+2", "plan": null, "files": files}).to_string();
     let mut offers = WheelOffers::default();
     offers.add_manifest(

@@ -122,6 +122,32 @@ fn files_that_are_no_text_are_refused() {
     );
 }
 
+#[test]
+fn wheels_in_place_of_matrix_files_are_recognized() {
+    let wheel = "a-1-py3-none-any.whl";
+    let archive = b"PK\x03\x04\x14\0\xff\xfe";
+    let project = Project::new()
+        .bytes(wheel, archive)
+        .bytes(&format!("dist/{wheel}"), archive);
+    let is_wheel = "is a wheel, not a matrix file";
+    for (command, file, message, help) in [
+        ("check", wheel, is_wheel, wheel),
+        ("plan", wheel, is_wheel, wheel),
+        ("plan", "dist", "it is a directory", "dist"),
+    ] {
+        let stderr = project.run(&[command, file]).exits(1).stderr;
+        let help = format!("with `rock-matrix wheel check {help}`\n");
+        assert!(
+            stderr.contains(message) && stderr.contains(&help),
+            "{stderr}"
+        );
+    }
+    refused(
+        archive,
+        "error[M004 not-utf8]: the file is a ZIP archive, not a matrix file",
+    );
+}
+
 /// The memory and time that reading any matrix file may take.
 const BOUNDS: Bounds = Bounds {
     address_mib: 1024,

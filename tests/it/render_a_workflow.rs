@@ -1049,6 +1049,20 @@ fn builds_without_cache_that_need_several_attempts_are_reported() {
     );
     assert_eq!(long("workflow: {cache: on}\n"), "");
     assert_eq!(long("runner: self-hosted\n"), "");
+    let checked = |fields: &str| {
+        let text = matrix(fields).replace("[triton]", "[ck]");
+        let project = Project::new().file("m.yaml", &text);
+        project.run(&["check", "m.yaml"]).exits(0).stderr
+    };
+    let messages = checked("workflow: {cache: off}\n");
+    assert!(
+        messages.contains("warning[P045 builds-without-cache]: 1 build"),
+        "{messages}"
+    );
+    for fields in ["workflow: {cache: on}\n", ""] {
+        let messages = checked(fields);
+        assert!(!messages.contains("P045"), "{messages}");
+    }
 }
 
 #[test]

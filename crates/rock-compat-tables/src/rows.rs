@@ -494,7 +494,8 @@ pub struct ReachRow {
     /// `rocm` or `torch`.
     pub about: String,
     /// The machine's version relative to the wheel's: `other-patch`, `newer-minor`, `older-minor`,
-    /// `other-minor` or `other-major`; `no-compiled-code` for wheels without compiled code.
+    /// `other-minor` or `other-major`; `no-compiled-code` for wheels without compiled code, and
+    /// `no-rocm-library` for wheels whose libraries need no ROCm library.
     pub when: String,
     /// Whether the wheel works there.
     pub fits: bool,

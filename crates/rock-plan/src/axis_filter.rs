@@ -10,7 +10,7 @@ use crate::matrix::{AxisSpace, CellRank, CellSelection, ExclusionRow};
 use crate::{JobView, Plan};
 use rock_compat::Compat;
 use rock_diagnostic::nearest::{nearest, with_nearest};
-use rock_diagnostic::{Diagnostic, Diagnostics, Location};
+use rock_diagnostic::{Diagnostic, Diagnostics, Location, counted};
 use rock_names::Version;
 
 /// The name of a job's GPU targets, which need not be an axis.
@@ -183,11 +183,34 @@ fn unknown_value(
     let error = Diagnostic::new(&codes::UNKNOWN_SELECTION, message)
         .at(Location::Argument(format!("--only {axis}={text}")), "")
         .help(help);
+    let dropped = (axis == GFX).then(|| dropped_note(plan, value)).flatten();
+    let error = match dropped {
+        Some(note) => error.note(note),
+        None => error,
+    };
     Some(match replacement {
         Some(argument) => error.note(format!(
             "`--only` selects from the values of `{argument}`, not from those of the matrix files"
         )),
         None => error,
+    })
+}
+
+/// Returns why jobs do not build for a target that the matrix files request: the first reason, and
+/// the number of jobs with this reason and with others. `None` if no file requests the target.
+fn dropped_note(plan: &Plan, target: &str) -> Option<String> {
+    let reason_of = |job: JobView<'_>| {
+        let mut dropped = job.dropped_gfx().iter();
+        let (_, because) = dropped.find(|(one, _)| one.to_string() == target)?;
+        Some(because.reason.clone())
+    };
+    let reasons: Vec<String> = plan.jobs().filter_map(reason_of).collect();
+    let first = reasons.first()?;
+    let same = reasons.iter().filter(|reason| *reason == first).count();
+    let note = format!("{} without `{target}`: {first}", counted(same, "job"));
+    Some(match reasons.len() - same {
+        0 => note,
+        others => format!("{note}; and {others} more for other reasons"),
     })
 }
 

@@ -178,7 +178,8 @@ function judgeLibraries(data, own, majors, machine) {
   return reached(weights, data.reach["rocm other-major"], own, text, weights.rocm, stepCount);
 }
 
-function judgeRocm(data, [kind, own, parts, isPure], machine) {
+// `ownCase` is the case of `reach` that holds whatever the versions are, or null.
+function judgeRocm(data, [kind, own, parts, ownCase], machine) {
   const weights = data.weights;
   if (kind === "other") return differs(weights.accelerator, own, machine.rocm ? `ROCm ${machine.rocm.text}` : "an AMD GPU");
   if (kind === "libraries") return judgeLibraries(data, own, parts, machine);
@@ -186,16 +187,16 @@ function judgeRocm(data, [kind, own, parts, isPure], machine) {
   if (!machine.rocm) return notKnown(own);
   const when = relation(parts, machine.rocm.parts);
   if (when === null) return EXACT;
-  return reached(weights, data.reach[`rocm ${isPure ? "no-compiled-code" : when}`], own, machine.rocm.text, weights.rocm, steps(weights, parts, machine.rocm.parts));
+  return reached(weights, data.reach[`rocm ${ownCase || when}`], own, machine.rocm.text, weights.rocm, steps(weights, parts, machine.rocm.parts));
 }
 
 function judgeTorch(data, torch, machine) {
   if (torch === null) return EXACT;
-  const [own, minor, tail, isPure] = torch;
+  const [own, minor, tail, when] = torch;
   const yours = machine.torch;
   if (!yours) return notKnown(own);
   if (minor[0] === yours.minor[0] && minor[1] === yours.minor[1] && tail === yours.tail) return EXACT;
-  return reached(data.weights, data.reach[isPure ? "torch no-compiled-code" : "torch other-minor"], own, yours.text, data.weights.torch, steps(data.weights, minor, yours.minor));
+  return reached(data.weights, data.reach[`torch ${when}`], own, yours.text, data.weights.torch, steps(data.weights, minor, yours.minor));
 }
 
 function judgePython(weights, [shown, ranges], machine) {

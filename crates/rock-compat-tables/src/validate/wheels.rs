@@ -73,6 +73,7 @@ pub(super) fn validate_wheel_tables(tables: &CompatTables) -> Vec<RowError> {
                 "older-minor",
                 "other-major",
                 "no-compiled-code",
+                "no-rocm-library",
             ],
             "torch" => &["other-minor", "no-compiled-code"],
             _ => &[],

@@ -5,8 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::MAX_DOCUMENT_BYTES;
 use rock_diagnostic::codes::{host, matrix as codes};
-use rock_diagnostic::{Diagnostic, Location, SourceText};
+use rock_diagnostic::{Diagnostic, Location, SourceText, shell_quoted};
+use rock_names::has_wheel_extension;
 use rock_sys as sys;
+
+/// The first bytes of a ZIP archive: the signature of a local file header.
+const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
 
 /// Whether a path on the command line, `-`, means standard input.
 pub fn is_stdin(path: &Path) -> bool {
@@ -16,7 +20,7 @@ pub fn is_stdin(path: &Path) -> bool {
 /// Reads a UTF-8 file of at most 16 MiB, or standard input if the path is `-`.
 ///
 /// # Errors
-/// If the file is missing, special, too large or not UTF-8.
+/// If the file is missing, special, a wheel, too large or not UTF-8.
 pub fn read_document(path: &Path) -> Result<SourceText, Diagnostic> {
     if is_stdin(path) {
         return read_stdin_document(MAX_DOCUMENT_BYTES);
@@ -32,10 +36,22 @@ pub fn read_document(path: &Path) -> Result<SourceText, Diagnostic> {
     if sys::is_directory(path) {
         let message = format!("cannot read `{name}`: it is a directory");
         let error = Diagnostic::new(&host::CANNOT_READ_FILE, message).at(place, "");
+        if has_only_wheels(path) {
+            let quoted = shell_quoted(path);
+            return Err(error.help(format!(
+                "check the wheels in it with `rock-matrix wheel check {quoted}`"
+            )));
+        }
         let directory = name.trim_end_matches('/');
         return Err(error.help(format!(
             "name the files in it, such as `{directory}/*.yaml`"
         )));
+    }
+    if has_wheel_extension(&name) && sys::exists(path) {
+        let message = format!("`{name}` is a wheel, not a matrix file");
+        let error = Diagnostic::new(&codes::NOT_UTF8, message).at(place, "");
+        let quoted = shell_quoted(path);
+        return Err(error.help(format!("check it with `rock-matrix wheel check {quoted}`")));
     }
     let bytes = sys::read_bytes(path, MAX_DOCUMENT_BYTES).map_err(|error| {
         let help = if sys::exists(path) {
@@ -46,6 +62,14 @@ pub fn read_document(path: &Path) -> Result<SourceText, Diagnostic> {
         Diagnostic::from(error).at(place, "").help(help)
     })?;
     decode(name, bytes)
+}
+
+/// Whether a directory has wheels and no YAML files.
+fn has_only_wheels(directory: &Path) -> bool {
+    let has_files = |extensions: &[&str]| {
+        sys::files_with_extension(directory, extensions).is_ok_and(|files| !files.is_empty())
+    };
+    has_files(&["whl"]) && !has_files(&["yaml", "yml"])
 }
 
 /// Reads standard input as UTF-8 text.
@@ -76,6 +100,12 @@ pub fn read_text(path: &Path, limit_bytes: u64) -> Result<SourceText, Diagnostic
 
 /// Decodes UTF-8; the error is located at the first invalid byte.
 fn decode(name: String, bytes: Vec<u8>) -> Result<SourceText, Diagnostic> {
+    if bytes.starts_with(ZIP_MAGIC) {
+        let message = "the file is a ZIP archive, not a matrix file";
+        return Err(Diagnostic::new(&codes::NOT_UTF8, message)
+            .at(Location::File(name.into()), "")
+            .help("give a YAML file"));
+    }
     let error = match String::from_utf8(bytes) {
         Ok(text) => return Ok(SourceText::new(name, text)),
         Err(error) => error,

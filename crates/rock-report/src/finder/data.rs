@@ -14,7 +14,7 @@ use rock_compat::Compat;
 use rock_names::{BuildTag, RocmVersion, percent_encode, to_base64};
 
 /// The version of the data format, incremented when a field is removed or changes its meaning.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The values that a user can choose from, by field. Versions are sorted newest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -165,7 +165,12 @@ pub fn data(
     });
     column("rocm", &rocm);
     column("torch", &|wheel| match &wheel.torch {
-        Some(torch) => json!([torch.to_string(), torch.minor, torch.tail, is_pure(wheel)]),
+        Some(torch) => json!([
+            torch.to_string(),
+            torch.minor,
+            torch.tail,
+            wheel.compiled_code.torch_case()
+        ]),
         None => Value::Null,
     });
     column("python", &python);
@@ -253,11 +258,6 @@ fn system(wheel: &WheelCandidate) -> Value {
     ])
 }
 
-/// Returns 1 for a wheel without GPU code, otherwise 0.
-fn is_pure(wheel: &WheelCandidate) -> u8 {
-    u8::from(wheel.gfx == GfxCode::Any)
-}
-
 fn rocm(wheel: &WheelCandidate) -> Value {
     match &wheel.accelerator {
         WheelAccelerator::Rocm(rocm) => {
@@ -266,7 +266,7 @@ fn rocm(wheel: &WheelCandidate) -> Value {
                 "rocm",
                 rocm.as_str(),
                 rocm.parts()[..written.min(4)],
-                is_pure(wheel)
+                wheel.compiled_code.rocm_case()
             ])
         }
         WheelAccelerator::Other(other) => json!(["other", other, []]),

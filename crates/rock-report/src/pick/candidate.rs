@@ -37,6 +37,8 @@ pub struct WheelCandidate {
     pub platforms: Vec<PlatformNeed>,
     /// The GPUs that it has code for.
     pub gfx: GfxCode,
+    /// Its compiled code.
+    pub compiled_code: CompiledCode,
     /// The matching torch in the official index.
     pub official_torch: Option<TorchWheel>,
     /// The needs at run time.
@@ -70,6 +72,38 @@ pub enum GfxCode {
     Targets(Vec<String>),
     /// The GPUs are unknown.
     Unsaid,
+}
+
+/// The compiled code of a wheel, which decides whether versions of ROCm and torch matter to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CompiledCode {
+    /// None: the wheel is for any platform.
+    Absent,
+    /// Libraries that need no ROCm library and have no GPU code, according to a manifest.
+    WithoutRocm,
+    /// Libraries that may need ROCm.
+    Present,
+}
+
+impl CompiledCode {
+    /// Returns the case of the table `reach` for a machine with another ROCm; `None` if it depends
+    /// on the versions.
+    pub fn rocm_case(self) -> Option<&'static str> {
+        match self {
+            Self::Absent => Some("no-compiled-code"),
+            Self::WithoutRocm => Some("no-rocm-library"),
+            Self::Present => None,
+        }
+    }
+
+    /// Returns the case of the table `reach` for a machine with another torch. Libraries that need
+    /// no ROCm may still need torch.
+    pub fn torch_case(self) -> &'static str {
+        match self {
+            Self::Absent => "no-compiled-code",
+            Self::WithoutRocm | Self::Present => "other-minor",
+        }
+    }
 }
 
 /// Needs at run time, by distribution and backend.
@@ -257,6 +291,8 @@ fn candidate(
                 .clone(),
         )
     });
+    let platforms = PlatformNeed::of(name, tags);
+    let gfx = gfx(&offer, compat);
     WheelCandidate {
         distribution: name.distribution().normalized(),
         version: name.version().public().to_string(),
@@ -271,8 +307,9 @@ fn candidate(
                 .as_ref()
                 .and_then(|row| row.requires_python.as_deref()),
         ),
-        platforms: PlatformNeed::of(name, tags),
-        gfx: gfx(&offer, compat),
+        compiled_code: compiled_code(&offer, &platforms, &gfx),
+        platforms,
+        gfx,
         official_torch,
         run_time: run_time.unwrap_or_default(),
         devices: Vec::new(),
@@ -308,6 +345,9 @@ impl WheelCandidate {
             return self;
         };
         self.gfx = GfxCode::Targets(targets);
+        if self.compiled_code == CompiledCode::WithoutRocm {
+            self.compiled_code = CompiledCode::Present;
+        }
         if let WheelAccelerator::Rocm(rocm) = &self.accelerator {
             let index = compat.torch_index("amd-index", self.offer.name.version(), rocm);
             self.device_index = index
@@ -342,6 +382,27 @@ impl WheelCandidate {
             .map(ToString::to_string)
             .collect::<Vec<_>>()
             .join(" or ")
+    }
+}
+
+/// Returns the compiled code of a wheel. A manifest that lists the GPU code as read from the wheel
+/// lists the ROCm that its libraries need, too. Only Linux libraries are read.
+fn compiled_code(offer: &WheelOffer, platforms: &[PlatformNeed], gfx: &GfxCode) -> CompiledCode {
+    if offer.name.is_platform_independent() {
+        return CompiledCode::Absent;
+    }
+    let is_read = *gfx == GfxCode::Any
+        && platforms
+            .iter()
+            .all(|need| need.system.starts_with("linux"));
+    let needs_rocm = offer
+        .row
+        .as_ref()
+        .is_none_or(|row| !row.needs_rocm.is_empty());
+    if is_read && !needs_rocm {
+        CompiledCode::WithoutRocm
+    } else {
+        CompiledCode::Present
     }
 }
 

@@ -29,7 +29,7 @@ mod wheel_pick;
 mod yanked;
 
 pub use candidate::{
-    GfxCode, PrereleaseMode, WheelAccelerator, WheelCandidate, candidates, unread,
+    CompiledCode, GfxCode, PrereleaseMode, WheelAccelerator, WheelCandidate, candidates, unread,
 };
 pub use decide::{FittingWheel, NearMiss, PickDecision, decide};
 pub use devices::DeviceOffer;

@@ -167,10 +167,6 @@ pub(super) fn verdict(
     verdict
 }
 
-/// The reach case of [`GfxCode::Any`], such as a wheel for any platform: it has no library that was
-/// linked with ROCm or torch.
-const NO_COMPILED_CODE: &str = "no-compiled-code";
-
 fn not_known(wheel: &str) -> AxisMatch {
     AxisMatch::Fine {
         cost: 0,
@@ -368,11 +364,7 @@ fn rocm(wheel: &WheelCandidate, machine: &TargetMachine, rules: &MatchRules) -> 
     let Some(when) = relation(own, rocm) else {
         return AxisMatch::Exact;
     };
-    let when = if wheel.gfx == GfxCode::Any {
-        NO_COMPILED_CODE
-    } else {
-        when
-    };
+    let when = wheel.compiled_code.rocm_case().unwrap_or(when);
     let (from, to) = (minor(own), minor(rocm));
     let reach = rules.reach("rocm", when);
     match reach.filter(|reach| reach.fits) {
@@ -472,12 +464,7 @@ fn torch(wheel: &WheelCandidate, machine: &TargetMachine, rules: &MatchRules) ->
         return AxisMatch::Exact;
     }
     let steps = WEIGHTS.steps(own.minor, torch.minor);
-    let when = if wheel.gfx == GfxCode::Any {
-        NO_COMPILED_CODE
-    } else {
-        "other-minor"
-    };
-    let reach = rules.reach("torch", when);
+    let reach = rules.reach("torch", wheel.compiled_code.torch_case());
     match reach.filter(|reach| reach.fits) {
         Some(reach) => {
             let text = format!("the wheel is for {own}, you have {torch}; {}", reach.said);

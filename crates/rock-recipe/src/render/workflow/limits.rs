@@ -3,8 +3,8 @@
 use crate::codes::plan as codes;
 use rock_compat::Compat;
 use rock_diagnostic::{Diagnostic, Severity, Sink, counted, shell_line};
-use rock_plan::config::{Attest, HostValue, Leaves, Switch};
-use rock_plan::{self as plan, Plan};
+use rock_plan::config::{Attest, HostValue, Leaves, Platform, Switch};
+use rock_plan::{self as plan, Plan, PlanGroup};
 
 /// Checks that the matrices fit in the outputs of a job, that a job can download the artifacts with
 /// wheels, and that one attestation can cover all files.
@@ -104,47 +104,44 @@ pub(super) fn warn_of_host_values(plan: &Plan, sink: &mut Sink) {
     }
 }
 
-/// Warns of builds that need several attempts but start over each time, because their compiler
-/// cache is not kept.
-pub(super) fn warn_of_attempts(plan: &Plan, sink: &mut Sink) {
-    for (number, group) in plan
-        .groups
-        .iter()
-        .enumerate()
-        .filter(|(_, group)| group.config.workflow.cache == Switch::Off)
-    {
-        let long = group
-            .jobs(number)
-            .filter_map(|job| job.estimate().filter(|estimate| estimate.attempts > 1));
-        let (count, worst) = long.fold((0_usize, None), |(count, worst), estimate| {
-            let attempts = |one: Option<&plan::BuildEstimate>| one.map_or(0, |one| one.attempts);
-            (
-                count + 1,
-                if estimate.attempts > attempts(worst) {
-                    Some(estimate)
-                } else {
-                    worst
-                },
-            )
-        });
-        if let Some(worst) = worst {
-            let need = if count == 1 {
-                "takes longer than its"
-            } else {
-                "take longer than their"
-            };
-            let message = format!("{} {need} runner allows", counted(count as u64, "build"));
-            sink.push(
-                Diagnostic::new(&codes::BUILDS_WITHOUT_CACHE, message)
-                    .at(group.config.locations.of("workflow.cache"), "")
-                    .note(format!("the longest has {}", worst.verdict))
-                    .help(
-                        "set `workflow: {cache: on}`, so that each attempt continues the \
-                        previous one, or use a larger runner",
-                    ),
-            );
-        }
+/// Returns the warning about builds of a group that need several attempts but start over each time,
+/// because their compiler cache is not kept; `number` is the group's index in the plan. `None` for
+/// Windows, for which no workflow builds.
+pub fn attempts_warning(number: usize, group: &PlanGroup) -> Option<Diagnostic> {
+    let is_kept = group.config.workflow.cache == Switch::On;
+    if is_kept || group.config.platform == Platform::Windows {
+        return None;
     }
+    let long = group
+        .jobs(number)
+        .filter_map(|job| job.estimate().filter(|estimate| estimate.attempts > 1));
+    let (count, worst) = long.fold((0_usize, None), |(count, worst), estimate| {
+        let attempts = |one: Option<&plan::BuildEstimate>| one.map_or(0, |one| one.attempts);
+        (
+            count + 1,
+            if estimate.attempts > attempts(worst) {
+                Some(estimate)
+            } else {
+                worst
+            },
+        )
+    });
+    let worst = worst?;
+    let need = if count == 1 {
+        "takes longer than its"
+    } else {
+        "take longer than their"
+    };
+    let message = format!("{} {need} runner allows", counted(count as u64, "build"));
+    Some(
+        Diagnostic::new(&codes::BUILDS_WITHOUT_CACHE, message)
+            .at(group.config.locations.of("workflow.cache"), "")
+            .note(format!("the longest has {}", worst.verdict))
+            .help(
+                "set `workflow: {cache: on}`, so that each attempt continues the previous one, or \
+                 use a larger runner",
+            ),
+    )
 }
 
 /// Returns the file unless it is larger than GitHub reads; warns if it is larger than half of that.

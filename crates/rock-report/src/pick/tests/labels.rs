@@ -133,3 +133,80 @@ fn a_wheel_without_a_label_is_for_the_rocm_that_its_libraries_need() {
         Some("the wheel's name does not contain a ROCm version; its libraries need ROCm 6 or 7")
     );
 }
+
+/// Returns a wheel whose code for GPUs, of which it has none, a manifest lists as read.
+fn read_without_gpu_code(name: &str, needs_rocm: &[u32]) -> Vec<WheelCandidate> {
+    wheels_of(vec![ManifestFile {
+        gfx_from: Some(GfxOrigin::Wheel),
+        needs_rocm: needs_rocm.to_vec(),
+        ..row(name)
+    }])
+}
+
+/// Returns the notes about ROCm of the best wheel, or the mismatches of the nearest one.
+fn about_rocm(wheels: &[WheelCandidate], machine: &TargetMachine) -> String {
+    let decision = decided(wheels, machine);
+    let texts: Vec<String> = match decision.fits.first() {
+        Some(fit) => fit
+            .notes
+            .iter()
+            .filter(|note| note.axis == MatchAxis::Rocm)
+            .map(|note| note.text.clone())
+            .collect(),
+        None => decision.near[0]
+            .differences
+            .iter()
+            .map(ToString::to_string)
+            .collect(),
+    };
+    texts.join(" | ")
+}
+
+#[test]
+fn libraries_that_need_no_rocm_fit_another_rocm_but_are_compiled_code() {
+    let name = "a-1+rocm7.14-cp312-cp312-manylinux_2_28_x86_64.whl";
+    for rocm in ["7.2", "6.4"] {
+        let text = about_rocm(
+            &read_without_gpu_code(name, &[]),
+            &machine(rocm, "2.9", "3.12"),
+        );
+        let expected = format!(
+            "the wheel is for 7.14, you have {rocm}; its libraries need no ROCm library (inferred"
+        );
+        assert!(text.starts_with(&expected), "{text}");
+    }
+    let pure = about_rocm(
+        &wheels(&["a-1+rocm7.14-py3-none-any.whl"]),
+        &machine("7.2", "2.9", "3.12"),
+    );
+    let expected = "the wheel is for 7.14, you have 7.2; a wheel without compiled code needs no";
+    assert!(pure.starts_with(expected), "{pure}");
+}
+
+#[test]
+fn compiled_code_that_may_need_rocm_is_for_that_of_the_label() {
+    let linux = "a-1+rocm7.14-cp312-cp312-manylinux_2_28_x86_64.whl";
+    let expected = "ROCm: the wheel is for 7.14, you have 7.2; only the forward direction";
+    let text = |wheels: &[WheelCandidate]| about_rocm(wheels, &machine("7.2", "2.9", "3.12"));
+    let needy = text(&read_without_gpu_code(linux, &[7]));
+    assert!(needy.starts_with(expected), "{needy}");
+    let unread = text(&wheels(&[linux]));
+    assert!(unread.starts_with(expected), "{unread}");
+    let windows = read_without_gpu_code("a-1+rocm7.14-cp312-cp312-win_amd64.whl", &[]);
+    assert_eq!(
+        windows[0].compiled_code,
+        CompiledCode::Present,
+        "DLLs are not read"
+    );
+}
+
+#[test]
+fn libraries_that_need_no_rocm_are_for_the_torch_of_the_label() {
+    let name = "a-1+rocm64torch2.9-cp312-cp312-manylinux_2_28_x86_64.whl";
+    let text = about_rocm(
+        &read_without_gpu_code(name, &[]),
+        &machine("6.4", "2.10", "3.12"),
+    );
+    let expected = "torch: the wheel is for 2.9, you have 2.10; torch's C++";
+    assert!(text.starts_with(expected), "{text}");
+}

@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 
 use super::{
-    GfxCode, MachineLibc, MatchAxis, MatchRules, PickDecision, PrereleaseMode, PythonRange,
+    CompiledCode, GfxCode, MachineLibc, MatchAxis, MatchRules, PickDecision, PrereleaseMode, PythonRange,
     TargetMachine, WheelCandidate, WheelOffers, candidates, decide,
 };
 use rock_compat::Compat;
 use rock_names::{VersionSpecifiers, WheelName};
-use rock_publish::{AcceleratorVersion, ManifestFile, ReleaseListing, ReleaseManifest};
+use rock_publish::{
+    AcceleratorVersion, GfxOrigin, ManifestFile, ReleaseListing, ReleaseManifest,
+};
 
 mod labels;
 mod machine;
