@@ -79,6 +79,7 @@ fn ended(args: &Args, shell: &Shell) -> Result<Exit, Exit> {
         recipe: args.recipe.clone(),
         own_recipe: own_recipe(args, &files, shell)?,
         version: args.set.clone(),
+        directory: (args.dir != Path::new(".")).then(|| args.dir.display().to_string()),
     };
     let starter =
         starter::choose(&files, &request, compat).map_err(|fault| shell.report(&[fault]))?;

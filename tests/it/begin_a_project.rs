@@ -8,7 +8,7 @@ fn init_starts_with_triton_where_there_is_no_project() {
     let outcome = project.run(&["init"]).exits(0);
     assert_eq!(outcome.stdout, "");
     insta::assert_snapshot!(outcome.stderr, @r"
-    there is no pyproject.toml or setup.py here, so this starts with flash-attn and Triton kernels, which build in minutes; `--distribution NAME --set version=VERSION` starts with a package on PyPI
+    there is no pyproject.toml or setup.py in this directory, so this starts with flash-attn and Triton kernels, which build in minutes; `--distribution NAME --set version=VERSION` starts with a package on PyPI
     wrote matrices/flash-attn.yaml
     wrote .github/workflows/wheels.yml
     next: edit matrices/flash-attn.yaml, then `rock-matrix check`, `rock-matrix plan` and
@@ -134,6 +134,12 @@ fn init_refuses_projects_it_cannot_start_from() {
     error[P090 no-starter]: there is no pyproject.toml or setup.py in this directory
     help: run it in the project's directory; `--distribution NAME --set version=VERSION` starts with a package on PyPI, and no option with flash-attn
     ");
+    let elsewhere = Project::new()
+        .run(&["init", "../own", "--recipe", "hip-extension"])
+        .exits(1)
+        .stderr;
+    let message = "error[P090 no-starter]: there is no pyproject.toml or setup.py in `../own`\n";
+    assert!(elsewhere.starts_with(message), "{elsewhere}");
     let stderr = Project::new()
         .run(&["init", "--recipe", "torch"])
         .exits(1)

@@ -17,6 +17,13 @@ fn project(versions: &[&str]) -> Project {
     })
 }
 
+/// A project with an index of its wheels.
+fn indexed(versions: &[&str]) -> Project {
+    let project = project(versions);
+    build(&project, &[]);
+    project
+}
+
 const PAGE: &str = "dist/simple/rocm6.2-torch2.5/flash-attn/index.html";
 
 fn build(project: &Project, more: &[&str]) -> String {
@@ -54,6 +61,32 @@ fn a_yank_that_would_change_more_is_an_error() {
     assert!(project.read(PAGE).contains("data-yanked"));
 }
 
+/// The index is in a directory that `--out` of `index build` named.
+#[test]
+fn a_yank_changes_an_index_that_exists() {
+    let project = project(&["2.5.9", "2.8.3"]);
+    build(&project, &["--out", "site"]);
+    let refused = |words: &[&str]| project.run(words).exits(1).stderr;
+    let pages = refused(&["index", "yank", "site", "flash-attn<2.6"]);
+    insta::assert_snapshot!(pages, @r"
+    error[G008 nothing-to-publish]: there are no wheels in `site`
+    help: `site` has only the pages of an index: pass the directory with its wheels, and the pages with `--out`: `rock-matrix index yank DIR 'flash-attn<2.6' --out site`
+    ");
+    let none = refused(&["index", "yank", "dist", "flash-attn<2.6", "--apply"]);
+    insta::assert_snapshot!(none, @r"
+    error[G020 not-an-index]: there is no index in `dist/simple`
+    help: pass the directory of its pages with `--out`, or build it with `rock-matrix index build dist`
+    ");
+    for command in ["yank", "unyank"] {
+        assert_eq!(refused(&["index", command, "dist", "flash-attn<2.6"]), none);
+    }
+    assert!(!project.has("dist/simple"));
+    let words = ["flash-attn<2.6", "--out", "site", "--apply"];
+    index(&project, "yank", &words);
+    let page = project.read("site/rocm6.2-torch2.5/flash-attn/index.html");
+    assert_eq!(page.matches("data-yanked=").count(), 1, "{page}");
+}
+
 #[test]
 fn a_rule_is_only_reported_without_apply() {
     let project = project(&["2.5.9", "2.8.3"]);
@@ -69,7 +102,7 @@ fn a_rule_is_only_reported_without_apply() {
 
 #[test]
 fn what_is_yanked_stays_so_until_it_is_offered_again() {
-    let project = project(&["2.5.9", "2.8.3"]);
+    let project = indexed(&["2.5.9", "2.8.3"]);
     let stdout = index(
         &project,
         "yank",
@@ -122,7 +155,7 @@ fn what_is_yanked_stays_so_until_it_is_offered_again() {
 
 #[test]
 fn a_new_reason_replaces_the_reason_of_a_yanked_file() {
-    let project = project(&["2.5.9", "2.8.3"]);
+    let project = indexed(&["2.5.9", "2.8.3"]);
     index(&project, "yank", &["flash-attn<2.6: superseded", "--apply"]);
     let before = project.read(PAGE);
     let preview = index(&project, "yank", &["flash-attn<2.6: insecure"]);
@@ -440,7 +473,7 @@ fn the_index_of_a_release_yanks_its_own_bytes_and_no_later_ones_of_their_name() 
 
 #[test]
 fn a_rebuilt_file_stays_yanked_with_a_message() {
-    let project = project(&["2.8.3", "2.9.0"]);
+    let project = indexed(&["2.8.3", "2.9.0"]);
     index(&project, "yank", &["flash-attn<2.9: broken", "--apply"]);
     let again = Wheel::named(&name("2.8.3"))
         .header("Keywords: again")
@@ -514,7 +547,7 @@ fn a_rebuilt_file_stays_yanked_with_a_message() {
 
 #[test]
 fn a_page_that_yanks_files_and_cannot_be_read_is_an_error() {
-    let project = project(&["2.8.3", "2.9.0"]);
+    let project = indexed(&["2.8.3", "2.9.0"]);
     index(&project, "yank", &["flash-attn<2.9: broken", "--apply"]);
     let page = "dist/simple/rocm6.2-torch2.5/flash-attn/index.json";
     let damaged = format!("<<<<<<< HEAD\n{}", project.read(page));
@@ -536,7 +569,7 @@ fn a_page_that_yanks_files_and_cannot_be_read_is_an_error() {
 #[test]
 fn a_page_past_its_limit_is_an_error_and_stays() {
     let limit = 64 << 20;
-    let project = project(&["2.8.3", "2.9.0"]);
+    let project = indexed(&["2.8.3", "2.9.0"]);
     index(&project, "yank", &["flash-attn<2.9: broken", "--apply"]);
     let page = "dist/simple/rocm6.2-torch2.5/flash-attn/index.json";
     let file = std::fs::File::options()
@@ -562,7 +595,7 @@ fn a_page_past_its_limit_is_an_error_and_stays() {
 
 #[test]
 fn of_nightly_builds_that_stay_those_that_are_yanked_do_not_count() {
-    let project = project(&["3.0.dev20200101", "3.0.dev20200102", "3.0.dev20200103"]);
+    let project = indexed(&["3.0.dev20200101", "3.0.dev20200102", "3.0.dev20200103"]);
     index(
         &project,
         "yank",
@@ -588,7 +621,7 @@ fn of_nightly_builds_that_stay_those_that_are_yanked_do_not_count() {
 fn rules_of_a_matrix_file_yank_and_outlive_their_files() {
     let matrix = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\naxes:\n  flash-attn: [\"2.7.4.post1\"]\n  \
                   python: [\"3.11\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  backend: [triton]\n";
-    let project = project(&["2.5.9", "2.8.3", "3.0.dev20200101"]);
+    let project = indexed(&["2.5.9", "2.8.3", "3.0.dev20200101"]);
     let with = |release: &str| {
         std::fs::write(
             project.path("m.yaml"),
@@ -607,7 +640,10 @@ fn rules_of_a_matrix_file_yank_and_outlive_their_files() {
             .contains("would be yanked: flash_attn-2.5.9+"),
         "{preview:?}"
     );
-    assert!(!project.has("dist/simple"), "nothing is written");
+    assert!(
+        !project.read(PAGE).contains("data-yanked"),
+        "nothing is written"
+    );
     let done = project.run(&words).exits(0);
     assert!(
         done.stderr
@@ -637,7 +673,7 @@ fn rules_of_a_matrix_file_yank_and_outlive_their_files() {
 
 #[test]
 fn a_yank_of_all_that_fits_is_reported() {
-    let project = project(&["2.8.3"]);
+    let project = indexed(&["2.8.3"]);
     index(&project, "yank", &["flash-attn: broken", "--apply"]);
     let outcome = project
         .run(&["pick", "--published", "dist", "--only-given"])
@@ -709,7 +745,7 @@ fn nightly_builds_go_by_age_and_the_newest_stay() {
         "3.0.dev20200103",
         "2.8.3",
     ];
-    let project = project(&versions);
+    let project = indexed(&versions);
     let stdout = index(
         &project,
         "yank",
@@ -729,7 +765,8 @@ fn nightly_builds_go_by_age_and_the_newest_stay() {
 
 #[test]
 fn a_rule_that_cannot_be_read_is_an_error_and_nothing_is_written() {
-    let project = project(&["2.8.3"]);
+    let project = indexed(&["2.8.3"]);
+    let before = project.read(PAGE);
     let faulty = [["yank", "<2.6"], ["yank", "flash-attn<<2"], ["unyank", ""]];
     for [command, rule] in faulty {
         let stderr = project
@@ -738,7 +775,7 @@ fn a_rule_that_cannot_be_read_is_an_error_and_nothing_is_written() {
             .stderr;
         assert!(stderr.starts_with("error[G019 bad-yank-rule]"), "{stderr}");
     }
-    assert!(!project.has("dist/simple"));
+    assert_eq!(project.read(PAGE), before);
     let stderr = project
         .run(&["index", "yank", "dist", "flash-attn<3"])
         .exits(0)
@@ -778,6 +815,7 @@ fn a_rule_that_means_no_file_is_an_error_that_names_the_nearest() {
     }
     assert!(!project.has("dist/simple"), "nothing is written");
     // What is yanked already is meant, and an age may find nothing.
+    build(&project, &[]);
     for _ in 0..2 {
         index(&project, "yank", &["flash-attn: broken", "--apply"]);
     }
@@ -827,7 +865,7 @@ fn pip_takes(wanted: &[[&str; 2]]) -> Vec<String> {
 
 #[test]
 fn pip_passes_over_a_yanked_wheel_unless_its_version_is_pinned() {
-    let project = project(&["2.8.2", "2.8.3"]);
+    let project = indexed(&["2.8.2", "2.8.3"]);
     index(&project, "yank", &["flash-attn==2.8.3: broken", "--apply"]);
     let served = Served::folder(&project.path("dist"));
     let file = format!(

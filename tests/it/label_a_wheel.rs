@@ -388,6 +388,26 @@ fn several_wheels_are_labelled_with_the_last_argument() {
             "{stderr}"
         );
     }
+    let first = project
+        .run(&["wheel", "label", "rocm7.1", PLAIN, OTHER])
+        .exits(2)
+        .stderr;
+    let expected = format!(
+        "error: the label comes after the wheels: `rock-matrix wheel label {PLAIN} {OTHER} rocm7.1`"
+    );
+    assert!(first.starts_with(&expected), "{first}");
+    let words = ["wheel", "label", "+rocm7.1", "."];
+    let first = project.run(&words).exits(2).stderr;
+    let expected = "`rock-matrix wheel label . +rocm7.1`";
+    assert!(first.contains(expected), "{first}");
+    let empty = project
+        .run(&["wheel", "label", PLAIN, "", "--replace"])
+        .exits(2)
+        .stderr;
+    assert!(
+        empty.starts_with("error: the label is empty: use `--remove` to remove the label"),
+        "{empty}"
+    );
     let stderr = project
         .run(&["wheel", "label", PLAIN, "rocm-7.1"])
         .exits(2)
@@ -533,6 +553,9 @@ fn an_existing_label_is_replaced_or_extended_only_on_request() {
         label(&["--replace"]).exits(0).stdout,
         "flash_attn-2.8.3+rocm7.2torch2.14-cp311-cp311-linux_x86_64.whl\n"
     );
+    for force in ["--force", "--overwrite"] {
+        label(&[force]).exits(0);
+    }
     assert_eq!(
         label(&["--append"]).exits(0).stdout,
         "flash_attn-2.8.3+rocm62torch2.5.rocm7.2torch2.14-cp311-cp311-linux_x86_64.whl\n"
@@ -551,6 +574,49 @@ fn an_existing_label_is_replaced_or_extended_only_on_request() {
         .exits(0)
         .stdout;
     assert_eq!(replaced, format!("{appended}\n"));
+}
+
+#[test]
+fn a_label_is_removed_from_the_name_and_the_metadata() {
+    let project = Project::new().bytes(LABELLED, &Wheel::named(LABELLED).bytes());
+    let remove = |more: &[&str]| project.run(&[&["wheel", "label", "--remove"], more].concat());
+    let done = remove(&[LABELLED]).exits(0);
+    assert_eq!(done.stdout, format!("{PLAIN}\n"));
+    project.run(&["wheel", "verify", PLAIN]).exits(0);
+    let again = remove(&[PLAIN]).exits(0);
+    assert_eq!(again.stderr, format!("already up to date: {PLAIN}\n"));
+    remove(&[LABELLED, "--append"]).exits(2);
+}
+
+/// A dry run fails where the same command would fail.
+#[test]
+fn a_dry_run_prints_the_paths_and_writes_nothing() {
+    const OTHER: &str = "other-1.0-py3-none-any.whl";
+    let project = project().bytes(OTHER, &Wheel::named(OTHER).bytes());
+    let words = ["wheel", "label", PLAIN, OTHER, "+rocm7.1", "--out", "out"];
+    let dry = project.run(&[&words[..], &["-n"]].concat()).exits(0);
+    insta::assert_snapshot!(dry.stdout, @r"
+    write  out/flash_attn-2.8.3+rocm7.1-cp311-cp311-linux_x86_64.whl
+    write  out/other-1.0+rocm7.1-py3-none-any.whl
+    ");
+    let retag = ["wheel", "retag", OTHER, "--build", "2", "--dry-run"];
+    let document = project
+        .run(&[&retag[..], &["--json"]].concat())
+        .exits(0)
+        .json();
+    assert_eq!(document["wheel"], "other-1.0-2-py3-none-any.whl");
+    assert_eq!(document["written"], false);
+    assert!(!project.has("out") && !project.has("other-1.0-2-py3-none-any.whl"));
+
+    let twice = format!("copy/{OTHER}");
+    let copy = project.bytes(&twice, &Wheel::named(OTHER).file("x.txt", "").bytes());
+    let words = ["wheel", "label", OTHER, &twice, "rocm7.1", "-n", "-o", "out"];
+    let stderr = copy.run(&words).exits(1).stderr;
+    assert!(stderr.contains("another wheel of this run"), "{stderr}");
+    let present = copy.file("out/other-1.0+rocm7.1-py3-none-any.whl", "mine");
+    let words = ["wheel", "label", OTHER, "rocm7.1", "-n", "-o", "out"];
+    let stderr = present.run(&words).exits(1).stderr;
+    assert!(stderr.starts_with("error[W061 output-exists]"), "{stderr}");
 }
 
 #[test]
@@ -822,6 +888,11 @@ fn a_wheel_that_is_not_there_or_is_none_is_the_inputs_fault() {
         stderr_of("notes.txt")
             .starts_with("error[W016 bad-wheel-name]: `notes.txt` is not a wheel name")
     );
+    let piped = project.run(&["wheel", "check", "-"]).exits(1).stderr;
+    insta::assert_snapshot!(piped, @r"
+    error[H020 cannot-read-file]: wheels are not read from standard input: `-` is not a path
+    help: pass the paths as arguments, for example with `xargs`
+    ");
 }
 
 #[test]

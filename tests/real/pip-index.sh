@@ -88,6 +88,7 @@ grep -q 'DO NOT MATCH THE HASHES' "$work/out" || fail "pip refused for another r
 
 step "an index of all that names and texts may have"
 "$host_python" tests/real/index_wheels.py "$work/varied"
+rock index build "$work/varied" --quiet
 rock index yank "$work/varied" --quiet --apply 'rmx-plain==1.5' \
   "flash-attn==2.7.4.post1: <b>\"old\"</b> & 'worn' ünd: gone"
 serve "$work/varied"

@@ -39,6 +39,8 @@ pub struct ReleaseChecks<'c> {
     pub allowed_errors: &'c [&'static Code],
     /// The severity of more uploads than GitHub accepts in an hour; `None` if they may take longer.
     pub hourly_limit: Option<Severity>,
+    /// Whether nothing is uploaded.
+    pub is_dry_run: bool,
 }
 
 /// The bytes of the files of a release.
@@ -80,7 +82,8 @@ impl UploadSet {
                 let offered = without_paths(&self.files);
                 self.plan
                     .check(&offered, &names, &details, checks.allowed, compat, sink);
-                sink.extend(missing_rocm_labels(&release.assets, &details));
+                let is_kept = |name: &str| !checks.is_dry_run || names.contains(name);
+                sink.extend(missing_rocm_labels(&release.assets, &details, is_kept));
                 sink.extend(audit_errors(&offered, &details, checks.allowed_errors));
                 sink.extend(undescribed_wheels(&undescribed));
                 if let Some(severity) = checks.hourly_limit {
@@ -263,6 +266,7 @@ mod tests {
             allowed: AllowedDifferences::default(),
             allowed_errors: &[],
             hourly_limit: Some(Severity::Error),
+            is_dry_run: false,
         };
         let (compat, mut sink) = (Compat::embedded(), Sink::new());
         let release = upload

@@ -23,8 +23,8 @@ pub enum NewLabelError {
     },
 }
 
-/// Parses a label that is set on a wheel. Refuses `rocm-7.1`, whose normal form is `rocm.7.1`, and
-/// `rocm7`: they contain no ROCm version.
+/// Parses a label that is set on a wheel, with or without the `+` before labels in versions.
+/// Refuses `rocm-7.1`, whose normal form is `rocm.7.1`, and `rocm7`: they contain no ROCm version.
 ///
 /// ```
 /// use rock_names::new_label;
@@ -36,6 +36,7 @@ pub enum NewLabelError {
 /// # Errors
 /// If the text is not a label, or begins with `rocm` and a number that is not a ROCm version.
 pub fn new_label(text: &str) -> Result<LocalLabel, NewLabelError> {
+    let text = text.strip_prefix('+').unwrap_or(text);
     let label: LocalLabel = text.parse()?;
     match with_rocm_version(label.as_str()) {
         Some(corrected) => Err(NewLabelError::NoRocmVersion {
@@ -105,6 +106,9 @@ mod tests {
         ] {
             assert_eq!(new_label(text).unwrap().as_str(), text);
         }
-        assert!(matches!(new_label("a+b"), Err(NewLabelError::Invalid(_))));
+        assert_eq!(new_label("+rocm7.1").unwrap().as_str(), "rocm7.1");
+        for text in ["a+b", "++a", "+"] {
+            assert!(matches!(new_label(text), Err(NewLabelError::Invalid(_))));
+        }
     }
 }

@@ -80,7 +80,7 @@ impl fmt::Display for ProjectError {
         match self {
             Self::Syntax(reason) => write!(f, "cannot read `pyproject.toml`: {reason}"),
             Self::NoName => f.write_str(
-                "the name of the project in this directory cannot be read without running code",
+                "the name of the project cannot be read from its files without running code",
             ),
             Self::BadName(name) => write!(f, "`{name}` is not a valid distribution name"),
             Self::NoVersion(name) => {
@@ -238,6 +238,18 @@ pub struct StarterRequest {
     pub own_recipe: Option<Arc<RecipeDocument>>,
     /// The project's version.
     pub version: Option<String>,
+    /// The directory of the project; `None` for the current one.
+    pub directory: Option<String>,
+}
+
+impl StarterRequest {
+    /// Returns the directory as in messages.
+    fn place(&self) -> String {
+        match &self.directory {
+            Some(directory) => format!("`{directory}`"),
+            None => "this directory".to_owned(),
+        }
+    }
 }
 
 /// A starter matrix file.
@@ -317,10 +329,12 @@ pub fn choose(
         let why = if request.recipe.is_some() || distribution.is_some() {
             "flash-attn with Triton kernels, as requested".to_owned()
         } else {
-            "there is no pyproject.toml or setup.py here, so this starts with flash-attn and \
-             Triton kernels, which build in minutes; `--distribution NAME --set version=VERSION` \
-             starts with a package on PyPI"
-                .to_owned()
+            format!(
+                "there is no pyproject.toml or setup.py in {}, so this starts with flash-attn and \
+                 Triton kernels, which build in minutes; `--distribution NAME --set \
+                 version=VERSION` starts with a package on PyPI",
+                request.place()
+            )
         };
         let matrix = flash_attn_matrix(compat).map_err(starter_fault)?;
         return Ok(StarterMatrix {
@@ -344,12 +358,14 @@ pub fn choose(
         return package::package_starter(name, request, compat);
     }
     if !files.is_project() {
-        return Err(
-            fault("there is no pyproject.toml or setup.py in this directory".to_owned()).help(
-                "run it in the project's directory; `--distribution NAME --set version=VERSION` \
-                 starts with a package on PyPI, and no option with flash-attn",
-            ),
-        );
+        return Err(fault(format!(
+            "there is no pyproject.toml or setup.py in {}",
+            request.place()
+        ))
+        .help(
+            "run it in the project's directory; `--distribution NAME --set version=VERSION` \
+             starts with a package on PyPI, and no option with flash-attn",
+        ));
     }
     let overrides = ProjectOverrides {
         name: request.distribution.clone(),

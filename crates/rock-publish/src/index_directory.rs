@@ -341,7 +341,7 @@ fn has_digest(path: &Path, expected: Digest) -> bool {
 }
 
 /// Whether this directory has an index of this program.
-fn is_index(directory: &Path) -> bool {
+pub(crate) fn is_index(directory: &Path) -> bool {
     read_text(&directory.join("index.html"), MAX_PAGE_BYTES)
         .is_ok_and(|text| text.contains(&format!("content=\"{GENERATOR}\"")))
 }

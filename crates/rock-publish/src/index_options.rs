@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use rock_diagnostic::Diagnostics;
+use rock_diagnostic::{Diagnostic, Diagnostics, shell_quoted};
 use rock_index::{BaseUrl, FileLinks};
 
+use crate::codes::release as codes;
+use crate::index_directory::is_index;
 use crate::{PublishedSource, check_index_target, is_below, relative_steps};
 
 /// The settings of an index.
@@ -44,6 +46,29 @@ impl IndexOptions {
             Some(error) => Err(error.into()),
             None => Ok(()),
         }
+    }
+
+    /// Checks that the index of a directory of wheels exists if the action is an edit. An edit may
+    /// create that of published releases, with its yanks.
+    ///
+    /// # Errors
+    /// It does not exist.
+    pub(crate) fn check_edited(&self) -> Result<(), Diagnostic> {
+        let Some(wheels) = &self.wheels else {
+            return Ok(());
+        };
+        if !self.action.is_edit() || is_index(&self.out) {
+            return Ok(());
+        }
+        Err(Diagnostic::new(
+            &codes::NOT_AN_INDEX,
+            format!("there is no index in `{}`", self.out.display()),
+        )
+        .help(format!(
+            "pass the directory of its pages with `--out`, or build it with `rock-matrix index \
+             build {}`",
+            shell_quoted(wheels)
+        )))
     }
 
     /// Returns the links to files without an origin.

@@ -55,7 +55,7 @@ impl<'a> IndexUpdate<'a> {
     ///
     /// # Errors
     /// The directory is not one of [`IndexOptions::check_target`], the index cannot be locked or
-    /// read, or an edit would also change other things.
+    /// read, or an edit would create the index of a directory of wheels or change other things.
     pub fn open(
         input: IndexInput,
         options: &'a IndexOptions,
@@ -63,6 +63,7 @@ impl<'a> IndexUpdate<'a> {
         on_wait: impl FnOnce(),
     ) -> Result<Self, Diagnostics> {
         options.check_target()?;
+        options.check_edited()?;
         let IndexInput {
             mut files,
             rebuilt,
@@ -167,8 +168,8 @@ impl<'a> IndexUpdate<'a> {
         Ok(Some(written))
     }
 
-    /// Checks that the index has exactly the pages of these files, or none, so that yanking files
-    /// changes nothing else.
+    /// Checks that the index has exactly the pages of these files, so that yanking files changes
+    /// nothing else. A new index of published releases has none.
     fn check_same_pages(&self) -> Result<(), Diagnostics> {
         if self.directory.is_empty() || self.directory.has_pages(&self.pages()?) {
             return Ok(());

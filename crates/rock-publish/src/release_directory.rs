@@ -135,6 +135,12 @@ impl ReleaseDirectory {
         self.manifest.as_ref()
     }
 
+    /// Returns whether the manifest lists an asset of this name.
+    pub fn has_asset(&self, name: &str) -> bool {
+        let mut files = self.manifest.iter().flat_map(|manifest| &manifest.files);
+        files.any(|file| file.name == name)
+    }
+
     /// Returns the assets that stay in the release next to the offered ones, and the names of the
     /// wheels that these supersede. Reports damaged and missing assets that no offered file
     /// replaces, and superseded ones unless they may be replaced.

@@ -455,6 +455,9 @@ fn an_index_is_built_and_an_edit_changes_only_its_yanks() {
     let temporary = tempfile::tempdir().unwrap();
     write_wheel(temporary.path(), "demo");
     let index = |action| IndexOfDirectory::new(temporary.path(), action);
+    let edit = index(IndexAction::Edit);
+    let opened = IndexUpdate::open(edit.input(), &edit.options, &edit.compat, || ());
+    assert_eq!(codes(opened.unwrap_err().as_slice()), ["not-an-index"]);
     let build = index(IndexAction::Build);
     assert_eq!(build.run(&[]), (String::new(), true));
     assert_eq!(build.run(&[]), (String::new(), false));

@@ -76,7 +76,7 @@ pub use identity::{LabelCheck, check_identity};
 pub use new_wheel::{NewWheel, NewWheelFile, NewWheelOptions};
 pub use progress::{ByteProgress, ProgressCallback, ProgressMeter};
 pub use record_verifier::RecordVerifier;
-pub use relabel::{ExistingLabel, relabel};
+pub use relabel::{ExistingLabel, relabel, remove_label};
 pub use rename_plan::RenamePlan;
 pub use retag::{BuildTagChange, RetagOptions, TagChange, retag};
 pub use rewrite::{

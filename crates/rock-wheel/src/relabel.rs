@@ -1,4 +1,4 @@
-//! Changes the local version label of a wheel.
+//! Changes or removes the local version label of a wheel.
 
 use super::version_strings::version_string_mismatches;
 use super::{LabelCheck, RenamePlan, Wheel, WheelEdits, WheelError, check_identity};
@@ -30,12 +30,7 @@ pub fn relabel(
     label: &LocalLabel,
     existing: ExistingLabel,
 ) -> Result<RenamePlan<'static>, WheelError> {
-    let written = check_identity(
-        wheel.metadata(),
-        name,
-        &wheel.dist_info_path("METADATA"),
-        LabelCheck::Ignore,
-    )?;
+    let written = written_version(wheel, name)?;
     let present = LocalLabel::of(&written).or_else(|| name.label());
     let label = match (present, existing) {
         (Some(present), ExistingLabel::Append) => present.joined(label),
@@ -47,6 +42,45 @@ pub fn relabel(
         _ => label.clone(),
     };
     let text = format!("{}+{label}", written.public().normalized());
+    with_version(wheel, name, &text)
+}
+
+/// Plans to remove the local version label, where [`relabel`] would set it. Nothing changes in a
+/// wheel without a label.
+///
+/// # Errors
+/// Fails if name or version in METADATA is missing or contradicts the filename.
+pub fn remove_label(
+    wheel: &Wheel<'_>,
+    name: &WheelName,
+) -> Result<RenamePlan<'static>, WheelError> {
+    let written = written_version(wheel, name)?;
+    if LocalLabel::of(&written).is_none() && name.label().is_none() {
+        return Ok(RenamePlan {
+            name: name.clone(),
+            edits: WheelEdits::default(),
+            findings: Vec::new(),
+        });
+    }
+    with_version(wheel, name, &written.public().normalized())
+}
+
+/// Returns the version in METADATA, which agrees with the filename except for the label.
+fn written_version(wheel: &Wheel<'_>, name: &WheelName) -> Result<Version, WheelError> {
+    check_identity(
+        wheel.metadata(),
+        name,
+        &wheel.dist_info_path("METADATA"),
+        LabelCheck::Ignore,
+    )
+}
+
+/// Plans another version of a wheel.
+fn with_version(
+    wheel: &Wheel<'_>,
+    name: &WheelName,
+    text: &str,
+) -> Result<RenamePlan<'static>, WheelError> {
     let version: Version = text.parse().map_err(|_| WheelError::InvalidHeader {
         member: wheel.dist_info_path("METADATA"),
         reason: format!("`{text}` is not a version"),
@@ -54,7 +88,7 @@ pub fn relabel(
 
     let mut edits = WheelEdits::default();
     let mut metadata = wheel.metadata().clone();
-    metadata.set("Version", std::slice::from_ref(&text));
+    metadata.set("Version", &[text.to_owned()]);
     if metadata != *wheel.metadata() {
         edits.replaced.insert(
             wheel.dist_info_path("METADATA"),

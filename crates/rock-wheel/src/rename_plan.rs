@@ -4,7 +4,8 @@ use super::WheelEdits;
 use rock_diagnostic::Diagnostic;
 use rock_names::WheelName;
 
-/// A plan to rename a wheel, created by [`relabel`](crate::relabel) or [`retag`](crate::retag).
+/// A plan to rename a wheel, created by [`relabel`](crate::relabel),
+/// [`remove_label`](crate::remove_label) or [`retag`](crate::retag).
 #[derive(Debug, Clone)]
 pub struct RenamePlan<'c> {
     /// The new filename.

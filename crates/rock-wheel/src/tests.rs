@@ -171,6 +171,19 @@ fn existing_labels_are_refused_replaced_or_appended() {
     assert_eq!(version(ExistingLabel::Append), "2.8.3+rocm62.rocm63");
 }
 
+#[test]
+fn a_label_is_removed() {
+    let (bytes, name) = relabelled(&small(), "rocm62");
+    let plan = remove_label(&Wheel::open(&bytes).unwrap(), &name).unwrap();
+    assert_eq!(plan.name.version().to_string(), "2.8.3");
+    assert!(!plan.edits.is_empty());
+
+    let bytes = small();
+    let plan = remove_label(&Wheel::open(&bytes).unwrap(), &plan.name).unwrap();
+    assert_eq!(plan.name.version().to_string(), "2.8.3");
+    assert!(plan.edits.is_empty());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 

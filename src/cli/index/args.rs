@@ -7,9 +7,9 @@ use clap::error::ErrorKind;
 use crate::cli::published::{self, Prereleases, ReadOptions};
 use crate::cli::whole_number::{Unit, whole_number};
 use crate::cli::{Exit, OutputFormat, Shell, misused, publish};
-use crate::diagnostic::{Sink, shell_line};
+use crate::diagnostic::{Diagnostic, Sink, shell_line};
 use crate::names::{Age, RepoName, Version, YankSelection};
-use crate::publish::{INDEX, IndexAction, IndexOptions};
+use crate::publish::{INDEX, IndexAction, IndexOptions, find_files, lists_files, no_files_in};
 use crate::sys;
 
 /// Build an index of a directory of wheels or of published releases
@@ -257,6 +257,37 @@ impl IndexArgs {
             omits_metadata: self.no_metadata,
             action,
         }
+    }
+
+    /// Checks that the first positional argument of `yank` or `unyank` is not the directory of the
+    /// pages, which `--out` names, instead of that of the wheels. Pages in `DIR/simple` need no
+    /// `--out`.
+    ///
+    /// # Errors
+    /// It is.
+    pub(super) fn check_wheels(&self, words: &[String], command: &str) -> Result<(), Diagnostic> {
+        let [pages, selections @ ..] = words else {
+            return Ok(());
+        };
+        let folder = Path::new(pages);
+        let is_found = !self.published.is_empty() || self.out.is_some() || folder.ends_with(INDEX);
+        if is_found
+            || !lists_files(folder)
+            || !find_files(&[folder.to_owned()], &mut Sink::new()).is_empty()
+        {
+            return Ok(());
+        }
+        let mut line = vec!["rock-matrix", "index", command, "DIR"];
+        if selections.is_empty() {
+            line.push("FILES");
+        }
+        line.extend(selections.iter().map(String::as_str));
+        line.extend(["--out", pages.as_str()]);
+        Err(no_files_in(&[folder.to_owned()]).help(format!(
+            "`{pages}` has only the pages of an index: pass the directory with its wheels, and \
+             the pages with `--out`: `{}`",
+            shell_line(line)
+        )))
     }
 
     /// Splits the positional arguments of `yank` and `unyank` into the directory, which

@@ -62,6 +62,9 @@ fn build(args: &BuildArgs, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit>
 
 fn yank(args: &YankArgs, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let (folder, selections) = args.split()?;
+    args.index
+        .check_wheels(&args.words, "yank")
+        .map_err(|error| Exit::collect(error.into(), sink))?;
     let compat = load::compat(shell)?;
     let mut rules = YankRuleSet::default();
     for text in selections {
@@ -77,6 +80,9 @@ fn yank(args: &YankArgs, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
 
 fn unyank(args: &UnyankArgs, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let (folder, selections) = args.split()?;
+    args.index
+        .check_wheels(&args.words, "unyank")
+        .map_err(|error| Exit::collect(error.into(), sink))?;
     let compat = load::compat(shell)?;
     let mut rules = YankRuleSet::default();
     for text in selections {

@@ -70,7 +70,8 @@ pub(super) fn publish(
     let names: BTreeSet<&str> = kept.iter().map(LocalAsset::name).collect();
     let allowed = args.allowed_differences();
     plan.check(&assets, &names, &details, allowed, compat, sink);
-    sink.extend(missing_rocm_labels(&assets, &details));
+    let is_kept = |name: &str| !args.dry_run || opened.has_asset(name);
+    sink.extend(missing_rocm_labels(&assets, &details, is_kept));
     sink.extend(audit_errors(&assets, &details, &args.allow));
     let mut all: Vec<LocalAsset> = offered.into_iter().chain(kept).collect();
     let yanked = read_yanked_files(&directory.join(INDEX))

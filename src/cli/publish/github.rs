@@ -135,6 +135,7 @@ impl Args {
             allowed: self.allowed_differences(),
             allowed_errors: &self.allow,
             hourly_limit: (!self.github.slow).then_some(severity),
+            is_dry_run: self.dry_run,
         }
     }
 }

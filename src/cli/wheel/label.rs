@@ -1,22 +1,25 @@
-//! `wheel label`: set the local version label.
+//! `wheel label`: set or remove the local version label.
 
 use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 
 use super::OutputFormat;
-use super::output::{self, Destination, OutputFolder, first};
+use super::output::{self, OutputArgs, first};
 use crate::audit::{Inspection, check_under_name};
 use crate::cli::{Exit, Shell, load, misused};
 use crate::codes::rocm as codes;
-use crate::names::{LocalLabel, has_wheel_extension, new_label};
-use crate::wheel::{ExistingLabel, LabelCheck, relabel};
+use crate::diagnostic::shell_line;
+use crate::names::{LocalLabel, NewLabelError, has_wheel_extension, new_label};
+use crate::sys;
+use crate::wheel::{ExistingLabel, LabelCheck, relabel, remove_label};
 
 /// Set the local version label of wheels, in their filenames and metadata
 #[derive(Debug, clap::Args)]
 #[command(
     override_usage = "rock-matrix wheel label [OPTIONS] <WHEEL|DIR>... <LABEL>\n       \
-        rock-matrix wheel label [OPTIONS] --local <LABEL> <WHEEL|DIR>...",
+        rock-matrix wheel label [OPTIONS] --local <LABEL> <WHEEL|DIR>...\n       \
+        rock-matrix wheel label [OPTIONS] --remove <WHEEL|DIR>...",
     after_long_help = "\
 A label has letters and digits, in segments separated by dots. ROCm versions are read with dots
 (rocm7.1) and without them (rocm71). Prefer dots: rocm714 may be ROCm 7.14 or 7.1.4.
@@ -29,6 +32,7 @@ Examples:
   rock-matrix wheel label built.whl rocm7.1torch2.9                   next to built.whl
   rock-matrix wheel label built.whl rocm7.1torch2.9 --replace         change the label
   rock-matrix wheel label built.whl gfx942 --append                   extend the label
+  rock-matrix wheel label built.whl --remove                          remove the label
   rock-matrix wheel label dist/*.whl rocm7.1 --out wheelhouse         several wheels
   rock-matrix wheel label dist rocm7.1 --out wheelhouse               all wheels in a directory
   rock-matrix wheel label built.whl rocm7.1 --check-label             fail if contradicted"
@@ -36,7 +40,7 @@ Examples:
 pub(super) struct Args {
     /// Wheels to label, or directories with wheels, then the label; the files are not modified
     ///
-    /// With --local, there is no label after the wheels.
+    /// With --local or --remove, there is no label after the wheels.
     #[arg(value_name = "WHEEL|DIR|LABEL", required = true)]
     words: Vec<PathBuf>,
     /// Label to set, instead of the last argument
@@ -51,50 +55,80 @@ pub(super) struct Args {
     /// Replace a different label of the wheel, and an existing file that has different content
     ///
     /// With --append, only an existing file is replaced.
-    #[arg(long)]
+    #[arg(long, aliases = ["force", "overwrite"])]
     replace: bool,
     /// Append to the label of the wheel
     #[arg(long)]
     append: bool,
+    /// Remove the label of the wheel
+    #[arg(long, conflicts_with_all = ["local", "append", "check_label"])]
+    remove: bool,
     /// Fail if the libraries of the wheel contradict the label
     #[arg(long)]
     check_label: bool,
     #[command(flatten)]
-    folder: OutputFolder,
-    // The former option to replace an existing file.
-    #[arg(long, alias = "overwrite", hide = true)]
-    force: bool,
+    output: OutputArgs,
     #[command(flatten)]
     format: OutputFormat,
 }
 
 impl Args {
-    /// Returns the wheels and the label, which is the last argument unless `--local` sets it.
+    /// Returns the wheels and the label, which is the last argument unless `--local` sets it;
+    /// `None` to remove the label.
     ///
     /// # Errors
     /// The exit code of the command, after reporting that there is no label or that it is invalid.
-    fn wheels_and_label(&self) -> Result<(&[PathBuf], LocalLabel), Exit> {
-        if let Some(label) = &self.local {
-            return Ok((&self.words, label.clone()));
+    fn wheels_and_label(&self) -> Result<(&[PathBuf], Option<LocalLabel>), Exit> {
+        if self.remove || self.local.is_some() {
+            return Ok((&self.words, self.local.clone()));
         }
         let (last, wheels) = self.words.split_last().expect("clap requires an argument");
         let text = last.to_string_lossy();
+        let missing =
+            |text: &str| misused(&["wheel", "label"], ErrorKind::MissingRequiredArgument, text);
+        if let Some(error) = self.label_first_error() {
+            return Err(missing(&error));
+        }
         if wheels.is_empty() || has_wheel_extension(&text) {
-            return Err(misused(
-                &["wheel", "label"],
-                ErrorKind::MissingRequiredArgument,
+            return Err(missing(
                 "the following required arguments were not provided:\n  <LABEL>",
             ));
         }
         let label = new_label(&text).map_err(|error| {
-            misused(
-                &["wheel", "label"],
-                ErrorKind::ValueValidation,
-                &format!("invalid value '{text}' for '<LABEL>': {error}"),
-            )
+            let text = if text.is_empty() {
+                "the label is empty: use `--remove` to remove the label of the wheels".to_owned()
+            } else {
+                format!("invalid value '{text}' for '<LABEL>': {error}")
+            };
+            misused(&["wheel", "label"], ErrorKind::ValueValidation, &text)
         })?;
-        Ok((wheels, label))
+        Ok((wheels, Some(label)))
     }
+
+    /// Returns the error that the label is before the wheels, with the corrected command line;
+    /// `None` if the first argument is not a label, or the last one neither a wheel nor a
+    /// directory.
+    fn label_first_error(&self) -> Option<String> {
+        let (label, wheels) = self.words.split_first()?;
+        let last = wheels.last()?;
+        let is_wheel = has_wheel_extension(&last.to_string_lossy());
+        if !(is_wheel || sys::is_directory(last)) || sys::exists(label) {
+            return None;
+        }
+        let text = label.to_str()?;
+        if has_wheel_extension(text) || !is_label(text) {
+            return None;
+        }
+        let paths = shell_line(wheels.iter().chain([label]));
+        Some(format!(
+            "the label comes after the wheels: `rock-matrix wheel label {paths}`"
+        ))
+    }
+}
+
+/// Whether a text is a label, possibly without a readable ROCm version.
+fn is_label(text: &str) -> bool {
+    !matches!(new_label(text), Err(NewLabelError::Invalid(_)))
 }
 
 /// Runs the command.
@@ -112,19 +146,18 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Ok(compat) => compat,
         Err(exit) => return exit,
     };
-    let destination = Destination {
-        folder: &args.folder,
-        overwrite: args.replace || args.force,
-    };
     output::rename_each(
         wheels,
-        destination,
+        args.output.destination(args.replace),
         &args.format,
         shell,
         LabelCheck::Ignore,
         |wheel, file| {
-            let changed = relabel(wheel, &file.name, &label, existing)
-                .map_err(|error| error.diagnostic(&file.file_name))?;
+            let changed = match &label {
+                Some(label) => relabel(wheel, &file.name, label, existing),
+                None => remove_label(wheel, &file.name),
+            }
+            .map_err(|error| error.diagnostic(&file.file_name))?;
             if args.check_label {
                 let found =
                     check_under_name(&changed.name, &file.file, Inspection::GPU_TABLES, compat)

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Format, OutputFormat, fail, report};
 use crate::audit::{ProgressReporter as _, WheelFile, find_wheels};
+use crate::bytes::ByteSink;
 use crate::cli::reporters::WheelReporter;
 use crate::cli::{Exit, Shell};
 use crate::codes::wheel as codes;
@@ -14,9 +15,9 @@ use crate::wheel::{
     self, DosTime, LabelCheck, RenamePlan, RewriteOptions, Wheel, WheelRewriter, parse_source_date,
 };
 
-// The directory of the new wheels.
+// The directory of the new wheels, and whether they are written.
 #[derive(Debug, clap::Args)]
-pub(super) struct OutputFolder {
+pub(super) struct OutputArgs {
     /// Directory for the new wheels [default: that of the input]
     #[arg(
         short = 'o',
@@ -26,13 +27,28 @@ pub(super) struct OutputFolder {
         alias = "wheel-dir"
     )]
     out: Option<PathBuf>,
+    /// Print the paths of the new wheels without writing anything
+    #[arg(short = 'n', long)]
+    dry_run: bool,
 }
 
-// The directory of the new wheels, and whether files in it may be replaced.
+impl OutputArgs {
+    /// Returns the destination of the new wheels, where existing files with different content may
+    /// be replaced.
+    pub(super) fn destination(&self, overwrite: bool) -> Destination<'_> {
+        Destination {
+            folder: self.out.as_deref(),
+            overwrite,
+            is_dry_run: self.dry_run,
+        }
+    }
+}
+
+// The destination of the new wheels, and whether files in it may be replaced.
 #[derive(Debug, clap::Args)]
 pub(super) struct DestinationArgs {
     #[command(flatten)]
-    folder: OutputFolder,
+    output: OutputArgs,
     /// Replace an existing file that has different content
     #[arg(long, aliases = ["force", "overwrite"])]
     replace: bool,
@@ -40,19 +56,19 @@ pub(super) struct DestinationArgs {
 
 impl DestinationArgs {
     pub(super) fn destination(&self) -> Destination<'_> {
-        Destination {
-            folder: &self.folder,
-            overwrite: self.replace,
-        }
+        self.output.destination(self.replace)
     }
 }
 
 /// The destination of the new wheels.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Destination<'a> {
-    pub(super) folder: &'a OutputFolder,
+    /// The directory; `None` for that of each input.
+    folder: Option<&'a Path>,
     /// Whether an existing file with different content is replaced.
-    pub(super) overwrite: bool,
+    overwrite: bool,
+    /// Whether nothing is written.
+    is_dry_run: bool,
 }
 
 /// A changed wheel in its destination.
@@ -89,7 +105,8 @@ pub(super) fn change_each(
         let next = match change(path, &mut writer) {
             Ok(mut changed) => {
                 let warned = report(shell, std::mem::take(&mut changed.findings));
-                if let exit @ (Exit::Machine | Exit::Fault) = print(path, &changed, format, shell) {
+                let printed = print(path, &changed, destination.is_dry_run, format, shell);
+                if let exit @ (Exit::Machine | Exit::Fault) = printed {
                     return exit;
                 }
                 warned
@@ -140,14 +157,21 @@ pub(super) fn check_copied(
 }
 
 /// Prints the path of a changed wheel.
-fn print(input: &Path, changed: &ChangedWheel, format: &OutputFormat, shell: &Shell) -> Exit {
-    let is_written = changed.outcome == WriteOutcome::Written;
+fn print(
+    input: &Path,
+    changed: &ChangedWheel,
+    is_dry_run: bool,
+    format: &OutputFormat,
+    shell: &Shell,
+) -> Exit {
+    let is_new = changed.outcome == WriteOutcome::Written;
     let path = changed.path.display();
-    if !is_written {
+    if !is_new {
         shell.say(&format!("already up to date: {path}"));
     }
+    let verb = if is_new && is_dry_run { "write  " } else { "" };
     shell.print(&match format.get() {
-        Format::Human => format!("{path}\n"),
+        Format::Human => format!("{verb}{path}\n"),
         Format::Json => {
             let document = serde_json::json!({
                 "version": 1,
@@ -155,7 +179,7 @@ fn print(input: &Path, changed: &ChangedWheel, format: &OutputFormat, shell: &Sh
                 "wheel": path.to_string(),
                 "label": changed.name.label().map(|label| label.to_string()),
                 "tags": changed.name.expanded_tags(),
-                "written": is_written,
+                "written": is_new && !is_dry_run,
             });
             format!("{document}\n")
         }
@@ -173,7 +197,7 @@ pub(super) struct WheelWriter<'a> {
 }
 
 impl WheelWriter<'_> {
-    /// Writes a changed wheel atomically.
+    /// Writes a changed wheel atomically. A dry run only compares it with an existing file.
     ///
     /// # Errors
     /// Returns an error if it would replace an input, a result for another wheel or, unless
@@ -184,8 +208,8 @@ impl WheelWriter<'_> {
         opened: &Wheel<'_>,
         change: RenamePlan<'_>,
     ) -> Result<ChangedWheel, Diagnostic> {
-        let folder = self.destination.folder.out.as_deref();
-        let folder = folder.or_else(|| path.parent()).unwrap_or(Path::new(""));
+        let folder = self.destination.folder.or_else(|| path.parent());
+        let folder = folder.unwrap_or(Path::new(""));
         let out = folder.join(change.name.to_string());
         let outcome = if out == path || sys::is_same_file(path, &out) {
             if !change.edits.is_empty() || opened.archive().needs_rewriting() {
@@ -214,7 +238,13 @@ impl WheelWriter<'_> {
         opened: &Wheel<'_>,
         change: &RenamePlan<'_>,
     ) -> Result<WriteOutcome, Diagnostic> {
-        let existing = if self.destination.overwrite && !self.is_protected(out) {
+        let is_dry_run = self.destination.is_dry_run;
+        let is_protected = self.is_protected(out);
+        // Results of a dry run are not there to be compared.
+        if is_dry_run && is_protected && !sys::exists(out) {
+            return Ok(WriteOutcome::Kept);
+        }
+        let existing = if self.destination.overwrite && !is_protected {
             OnExisting::Replace
         } else {
             OnExisting::Keep
@@ -230,7 +260,7 @@ impl WheelWriter<'_> {
             .into_owned();
         let reporter = WheelReporter::new(self.shell);
         let on_progress = reporter.start(&change.name.to_string());
-        sys::save::<Diagnostic>(out, existing, |target| {
+        let write = |target: &mut dyn ByteSink| {
             let rewriter = WheelRewriter {
                 wheel: opened,
                 edits: &change.edits,
@@ -240,13 +270,18 @@ impl WheelWriter<'_> {
                 .write(target, &*on_progress)
                 .map(drop)
                 .map_err(|error| error.diagnostic(&shown))
-        })
+        };
+        if is_dry_run {
+            sys::preview_save(out, existing, write)
+        } else {
+            sys::save(out, existing, write)
+        }
     }
 
     /// Whether this is an input or a result of this run, by any path.
     fn is_protected(&self, path: &Path) -> bool {
         let mut protected = self.protected.iter();
-        protected.any(|protected| sys::is_same_file(protected, path))
+        protected.any(|protected| protected == path || sys::is_same_file(protected, path))
     }
 
     /// Returns the error that a file with different content exists.

@@ -442,7 +442,7 @@ fn cases() -> Vec<Case> {
 
 #[test]
 fn every_key_of_a_matrix_file_has_an_effect() {
-    let observe = |changes: &[&Value], command| {
+    let observe = |changes: &[&Value], command: &str| {
         let mut document = base();
         for changes in changes {
             merge(&mut document, changes);
@@ -459,6 +459,9 @@ fn every_key_of_a_matrix_file_has_an_effect() {
             let name = format!("toy-{version}-py3-none-any.whl");
             project.bytes(&format!("dist/{name}"), &Wheel::named(&name).bytes())
         });
+        if command == INDEX {
+            project.run(&["index", "build", "dist"]).exits(0);
+        }
         observed(&project, command)
     };
     assert_effects(&MATRIX_FILE, &cases(), &ELSEWHERE, |case| {

@@ -82,6 +82,7 @@ class Peers:
         (self.work / "dist").mkdir(exist_ok=True)
         for version in sorted({written(version) for version, _, _ in asked}):
             wheel(self.work / "dist" / f"demo-{version}-py3-none-any.whl", "demo", version)
+        self.run("index", "build", "dist")
         known, right = {}, 0
         for version, specifier, expected in asked:
             if specifier not in known:

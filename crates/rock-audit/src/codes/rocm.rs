@@ -67,7 +67,7 @@ pub const LIBRARY_FROM_ELSEWHERE: Code = Code::error(
 pub const ABSOLUTE_RPATH: Code = Code::error(
     "R110",
     "absolute-rpath",
-    "RPATH or RUNPATH of a library contains an absolute path, such as `/opt/rocm/lib` or a directory of the build machine. On other machines the directory is missing, or contains another version of the library, which is then loaded silently.\n\nLink with a search path relative to `$ORIGIN`, let `rock-matrix wheel repair --fix-rpath` drop such entries, or permit them with `--allow-rpath`.",
+    "RPATH or RUNPATH of a library contains an absolute path, such as `/opt/rocm/lib` or a directory of the build machine. On other machines the directory is missing, or contains another version of the library, which is then loaded silently.\n\nLink with a search path relative to `$ORIGIN`, let `rock-matrix wheel repair --fix-rpath` drop such entries, or permit them with `--allow-rpath GLOB`.",
 );
 /// A library of the ROCm runtime inside the wheel.
 pub const VENDORED_ROCM: Code = Code::warning(
@@ -97,7 +97,7 @@ pub const EMPTY_RPATH_ENTRY: Code = Code::error(
 pub const NEEDED_BY_PATH: Code = Code::error(
     "R115",
     "needed-by-path",
-    "A NEEDED entry of a library is a path instead of a name: a library without SONAME was linked by its path. The dynamic linker opens exactly that path and ignores the search path. On other machines the file is missing, or is another version of the library.\n\nGive the library a SONAME, or link with `-L` and `-l`. `rock-matrix wheel repair` grafts the library under a name if it is found; `--allow-rpath` permits the path.",
+    "A NEEDED entry of a library is a path instead of a name: a library without SONAME was linked by its path. The dynamic linker opens exactly that path and ignores the search path. On other machines the file is missing, or is another version of the library.\n\nGive the library a SONAME, or link with `-L` and `-l`. `rock-matrix wheel repair` grafts the library under a name if it is found; `--allow-rpath GLOB` permits the path.",
 );
 /// Other gfx targets than expected.
 pub const GFX_NOT_AS_EXPECTED: Code = Code::error(

@@ -3,14 +3,19 @@
 use std::path::{Path, PathBuf};
 
 use crate::codes::wheel as codes;
+use rock_diagnostic::codes::host;
 use rock_diagnostic::{Diagnostic, Location};
 use rock_names::has_wheel_extension;
 
 /// Expands directories to the wheels in them; other paths stay. Also returns an error for each
-/// directory that contains no wheel or cannot be read.
+/// directory that contains no wheel or cannot be read, and for `-`.
 pub fn find_wheels(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<Diagnostic>) {
     let (mut files, mut errors) = (Vec::new(), Vec::new());
     for path in paths {
+        if path == Path::new("-") {
+            errors.push(standard_input());
+            continue;
+        }
         if !path.is_dir() {
             files.push(path.clone());
             continue;
@@ -36,6 +41,12 @@ pub fn find_wheels(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<Diagnostic>) {
 fn is_wheel(path: &Path) -> bool {
     path.file_name()
         .is_some_and(|name| has_wheel_extension(&name.to_string_lossy()))
+}
+
+fn standard_input() -> Diagnostic {
+    let message = "wheels are not read from standard input: `-` is not a path";
+    Diagnostic::new(&host::CANNOT_READ_FILE, message)
+        .help("pass the paths as arguments, for example with `xargs`")
 }
 
 fn no_wheels(directory: &Path) -> Diagnostic {

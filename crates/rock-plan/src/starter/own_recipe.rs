@@ -67,8 +67,9 @@ pub(super) fn own_recipe_starter(
     };
     let has_version = recipe.version_from == VersionFrom::Axis;
     if has_version && request.version.is_none() && !files.is_project() {
-        let message = "there is no pyproject.toml or setup.py in this directory with a version";
-        return Err(fault(message.to_owned())
+        let place = request.place();
+        let message = format!("there is no pyproject.toml or setup.py in {place} with a version");
+        return Err(fault(message)
             .help("pass it with `--set version=VERSION`, such as `--set version=1.2`"));
     }
     let overrides = ProjectOverrides {

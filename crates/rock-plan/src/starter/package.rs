@@ -33,8 +33,9 @@ pub(super) fn package_starter(
     let fault = |message: String| Diagnostic::new(&codes::NO_STARTER, message);
     let Some(version) = &request.version else {
         let message = format!(
-            "there is no pyproject.toml or setup.py in this directory, and no version of `{name}` \
-             on PyPI is given"
+            "there is no pyproject.toml or setup.py in {}, and no version of `{name}` on PyPI is \
+             given",
+            request.place()
         );
         return Err(fault(message).help(
             "pass a version with a source distribution, `--set version=VERSION`, or run it in the \
@@ -61,8 +62,9 @@ pub(super) fn package_starter(
     let starter = own_recipe_starter(&ProjectFiles::default(), request, &document, compat)?;
     Ok(StarterMatrix {
         why: format!(
-            "there is no pyproject.toml or setup.py here, so this starts with the source \
-             distribution of {name} {version} on PyPI"
+            "there is no pyproject.toml or setup.py in {}, so this starts with the source \
+             distribution of {name} {version} on PyPI",
+            request.place()
         ),
         recipe: Some(text),
         ..starter

@@ -135,7 +135,7 @@ pub const BAD_KNOWN_FILE: Code = Code::error(
 pub const NOT_AN_INDEX: Code = Code::error(
     "G020",
     "not-an-index",
-    "`--yanked-in` names a directory of pages that `index build` wrote, which is the only place where yanked files are recorded. The directory does not exist or contains no such pages, or a page with yanked files is damaged.\n\nPass the directory with the landing page, for example `dist/simple`.",
+    "`--yanked-in`, `index yank` and `index unyank` read the pages that `index build` wrote, which are the only place where yanked files are recorded. The directory does not exist or contains no such pages, or a page with yanked files is damaged.\n\nPass the directory with the landing page, for example `--yanked-in dist/simple`, or `--out site` for an index that is not in `DIR/simple`. If there is no index, run `rock-matrix index build` first.",
 );
 /// Wheels in subdirectories.
 pub const WHEELS_IN_SUBFOLDERS: Code = Code::warning(

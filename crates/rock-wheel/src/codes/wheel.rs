@@ -220,7 +220,7 @@ pub const OTHER_VERSION_STRING: Code = Code::warning(
 pub const HAS_LABEL: Code = Code::error(
     "W060",
     "has-label",
-    "The wheel's version already has a local version label, which is not replaced by default.\n\n`--replace` replaces it; `--append` appends the new label after a dot.",
+    "The wheel's version already has a local version label, which is not replaced by default.\n\n`--replace` replaces it; `--append` appends the new label after a dot. `rock-matrix wheel label WHEEL --remove` removes a label.",
 );
 /// An invalid `SOURCE_DATE_EPOCH`.
 pub const BAD_SOURCE_DATE: Code = Code::error(
