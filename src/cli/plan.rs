@@ -89,8 +89,9 @@ pub(super) struct Args {
     explain: bool,
     /// Show what changed since a plan saved with --format json
     ///
-    /// These are jobs that were added, removed or changed, and cells that are newly or no longer
-    /// excluded, with the reasons. The new plan is that of the matrix files, or another saved plan.
+    /// These are jobs that were added, removed or changed, and exclusions that are new, of cells
+    /// that are built now, or of cells that left the matrix, with the reasons. `--only` selects
+    /// from both plans. The new plan is that of the matrix files, or another saved plan.
     #[arg(
         long,
         value_name = "FILE",

@@ -804,6 +804,14 @@ fn only_the_jobs_with_the_values_that_are_named_are_planned() {
     --> argument `--only backend=cuda`
     help: name one of ck, triton
     ");
+    // A family selects the jobs that build for any of its targets.
+    let of_family = jobs(&["--only", "gfx=dcgpu-all", "--only", "backend=ck"]);
+    assert_eq!(of_family, jobs(&["--only", "backend=ck"]));
+    insta::assert_snapshot!(refused("gfx=gfx115X-all,gfx942"), @r"
+    error[P017 unknown-selection]: no job builds for `gfx115X-all`
+    --> argument `--only gfx=gfx115X-all,gfx942`
+    help: name one of gfx90a, gfx942
+    ");
     let stderr = project.run(&["plan", "--only", "torch"]).exits(2).stderr;
     assert!(
         stderr.contains("expected AXIS=VALUES, such as python=3.12"),

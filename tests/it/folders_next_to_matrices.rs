@@ -125,7 +125,7 @@ fn a_hyphen_reads_matrices_and_plans_from_standard_input() {
     let (changes, _) = fed(&project, &["plan", "--diff", "-", "--json"], &plan, 0);
     assert_eq!(
         changes.trim(),
-        r#"{"version":1,"jobs":[],"newly_excluded":[],"no_longer_excluded":[]}"#
+        r#"{"version":1,"jobs":[],"newly_excluded":[],"no_longer_excluded":[],"removed_exclusions":[]}"#
     );
     let (_, stderr) = fed(&project, &["render", "workflow", "-"], &matrix, 1);
     insta::assert_snapshot!(stderr);

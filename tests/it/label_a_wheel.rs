@@ -610,7 +610,9 @@ fn a_dry_run_prints_the_paths_and_writes_nothing() {
 
     let twice = format!("copy/{OTHER}");
     let copy = project.bytes(&twice, &Wheel::named(OTHER).file("x.txt", "").bytes());
-    let words = ["wheel", "label", OTHER, &twice, "rocm7.1", "-n", "-o", "out"];
+    let words = [
+        "wheel", "label", OTHER, &twice, "rocm7.1", "-n", "-o", "out",
+    ];
     let stderr = copy.run(&words).exits(1).stderr;
     assert!(stderr.contains("another wheel of this run"), "{stderr}");
     let present = copy.file("out/other-1.0+rocm7.1-py3-none-any.whl", "mine");

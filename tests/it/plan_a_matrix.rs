@@ -761,6 +761,61 @@ fn a_saved_plan_shows_what_an_edit_changes() {
     );
 }
 
+/// Exclusions of values that leave the matrix are not those of cells that are built now, and a
+/// count of cells alone is no change.
+#[test]
+fn exclusions_that_leave_the_matrix_are_not_built() {
+    let excluding = matrix(
+        "axes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.10\", \"3.12\"]\n  \
+         torch: [\"2.5.1\", \"2.9.1\"]\n  rocm: [\"6.2\", \"6.4\"]\n  backend: [ck]\n\
+         gfx: [gfx942]\nexclude:\n  - {python: \"3.12\", torch: \"2.9.1\"}\n",
+    );
+    let project = Project::new().file("m.yaml", &excluding);
+    project
+        .run(&["plan", "m.yaml", "--json", "--out", "old.json"])
+        .exits(0);
+    let diff = |project: &Project, more: &[&str]| {
+        let words = ["plan", "m.yaml", "--diff", "old.json", "--json"];
+        project.run(&[&words[..], more].concat()).exits(0).json()
+    };
+    let axes = |document: &Value, list: &str| {
+        let rows = document[list].as_array().unwrap().iter();
+        rows.map(|row| row["axes"].clone()).collect::<Vec<_>>()
+    };
+
+    let without_exclude = excluding.split("exclude:").next().unwrap();
+    let project = project.file("m.yaml", without_exclude);
+    let built = diff(&project, &[]);
+    let combination = serde_json::json!({"python": "3.12", "torch": "2.9.1"});
+    assert_eq!(axes(&built, "no_longer_excluded"), [combination]);
+    assert!(axes(&built, "removed_exclusions").is_empty(), "{built}");
+    assert!(axes(&built, "newly_excluded").is_empty(), "{built}");
+
+    let project = project.file("m.yaml", &without_exclude.replace("\"6.2\", ", ""));
+    let removed = diff(&project, &[]);
+    let combination = serde_json::json!({"torch": "2.9.1", "rocm": "6.2"});
+    assert_eq!(axes(&removed, "removed_exclusions"), [combination]);
+    assert!(axes(&removed, "newly_excluded").is_empty(), "{removed}");
+    let text = project
+        .run(&["plan", "m.yaml", "--diff", "old.json"])
+        .exits(0)
+        .stdout;
+    assert!(text.contains("\nno longer in the matrix:\n"), "{text}");
+
+    // `--only` selects from both plans.
+    let selected = diff(&project, &["--only", "python=3.10", "--only", "rocm=6.4"]);
+    assert_eq!(
+        selected,
+        serde_json::json!({
+            "version": 1,
+            "jobs": [],
+            "newly_excluded": [],
+            "no_longer_excluded": [],
+            "removed_exclusions": [],
+        })
+    );
+}
+
 #[test]
 fn several_files_make_one_plan() {
     let other = SEED

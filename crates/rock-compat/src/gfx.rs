@@ -7,6 +7,9 @@ use super::rows::{GfxRow, Provenance};
 use super::{Compat, Support, SupportReason};
 use rock_names::{GfxTarget, PackageVersion, RocmVersion};
 
+/// The hint for a target that the tables do not cover.
+const UNKNOWN_TARGET_HINT: &str = "`rock-matrix plan` does not exclude targets without data";
+
 impl Compat {
     /// Returns the processors, without features, in any table.
     pub fn known_gfx(&self) -> BTreeSet<String> {
@@ -65,7 +68,7 @@ impl Compat {
                         "the compatibility data does not say whether ROCm {rocm} can compile for \
                          {target}"
                     ),
-                    hint: "unknown targets are not rejected".to_owned(),
+                    hint: UNKNOWN_TARGET_HINT.to_owned(),
                     source: String::new(),
                 }),
             },
@@ -80,7 +83,7 @@ impl Compat {
                     "the compatibility data does not say which targets torch's wheels for ROCm \
                      {rocm} contain code for"
                 ),
-                hint: "unknown targets are not rejected".to_owned(),
+                hint: UNKNOWN_TARGET_HINT.to_owned(),
                 source: String::new(),
             });
         };

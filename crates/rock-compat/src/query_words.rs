@@ -6,20 +6,26 @@ use std::str::FromStr;
 use super::{Compat, CompatQuery};
 use crate::codes::facts as codes;
 use rock_diagnostic::nearest::nearest;
-use rock_diagnostic::{Diagnostic, Diagnostics, Location, Sink, shell_quoted};
+use rock_diagnostic::{Diagnostic, Diagnostics, Location, Sink, shell_line, shell_quoted};
 use rock_names::{DistributionName, GfxTarget};
 
 /// The axes of a query, in addition to packages.
 const AXES: [&str; 5] = ["torch", "rocm", "python", "backend", "gfx"];
 
 impl Compat {
-    /// Parses a query from pairs such as `torch=2.6.0`, `flash-attn=2.8.3` or
+    /// Parses a query from pairs such as `torch=2.6.0`, `flash-attn==2.8.3` or
     /// `gfx=gfx942;mi300x`. `gpu` is another name of the axis `gfx`, which targets, families and
     /// products do not need.
     ///
     /// # Errors
     /// When a pair has no known axis or an invalid value, or an axis is given twice.
     pub fn parse_query(&self, pairs: &[String]) -> Result<CompatQuery, Diagnostics> {
+        if let Some(corrected) = self.pairs_of_words(pairs) {
+            let words = shell_line(pairs);
+            let message = format!("`{words}` is not of the form AXIS=VALUE");
+            let help = format!("use `{}`", shell_line(corrected));
+            return Err(bad_question(&words, message).help(help).into());
+        }
         let mut sink = Sink::new();
         let mut query = CompatQuery::default();
         let mut given: Vec<String> = Vec::new();
@@ -43,20 +49,14 @@ impl Compat {
                 sink.push(bad_question(pair, message).help(help));
                 continue;
             };
-            let name = axis
-                .parse::<DistributionName>()
-                .map_or_else(|_| axis.to_owned(), |name| name.normalized());
-            let name = if name == "gpu" {
-                "gfx".to_owned()
-            } else {
-                name
-            };
-            let is_package = self.has_package(&name);
-            if !is_package && !AXES.contains(&name.as_str()) {
+            // `==` is that of requirements (PEP 440).
+            let value = value.strip_prefix('=').unwrap_or(value);
+            let name = axis_name(axis);
+            if !self.has_axis(&name) {
                 sink.push(self.unknown_axis(pair, axis));
                 continue;
             }
-            let slot = if is_package {
+            let slot = if self.has_package(&name) {
                 "a package"
             } else {
                 name.as_str()
@@ -107,6 +107,31 @@ impl Compat {
             .collect()
     }
 
+    /// Returns the pairs of words such as `torch 2.8 rocm 6.4`; `None` if no value follows its axis
+    /// as a word of its own, or if the pairs are not a query.
+    fn pairs_of_words(&self, words: &[String]) -> Option<Vec<String>> {
+        let (mut pairs, mut is_joined) = (Vec::new(), false);
+        let mut words = words.iter().peekable();
+        while let Some(word) = words.next() {
+            if self.has_axis(&axis_name(word)) {
+                let value = words.next_if(|next| !next.contains('='))?;
+                pairs.push(format!("{word}={value}"));
+                is_joined = true;
+            } else if word.contains('=') || self.resolve_gfx(word).is_ok() {
+                pairs.push(word.clone());
+            } else {
+                let mut known = self.pairs_of_value(word);
+                pairs.push(known.pop().filter(|_| known.is_empty())?);
+            }
+        }
+        (is_joined && self.parse_query(&pairs).is_ok()).then_some(pairs)
+    }
+
+    /// Whether queries have an axis of this normalized name.
+    fn has_axis(&self, name: &str) -> bool {
+        AXES.contains(&name) || self.has_package(name)
+    }
+
     /// Returns the targets of a word, which may be a target, a family or a product.
     fn parse_gfx(&self, word: &str, pair: &str, sink: &mut Sink) -> Vec<GfxTarget> {
         self.resolve_gfx(word).unwrap_or_else(|error| {
@@ -127,6 +152,18 @@ impl Compat {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("the axes are {}", known.join(", ")),
         })
+    }
+}
+
+/// Returns the normalized name of an axis; `gpu` is another name of `gfx`.
+fn axis_name(axis: &str) -> String {
+    let name = axis
+        .parse::<DistributionName>()
+        .map_or_else(|_| axis.to_owned(), |name| name.normalized());
+    if name == "gpu" {
+        "gfx".to_owned()
+    } else {
+        name
     }
 }
 
@@ -192,8 +229,30 @@ mod tests {
         ] {
             assert_eq!(targets(pair), expect, "{pair}");
         }
+        assert_eq!(targets("gfx==gfx1100"), "gfx1100");
         let twice = ["mi300x", "gfx=gfx1100"].map(str::to_owned);
         assert!(compat.parse_query(&twice).is_err());
+    }
+
+    #[test]
+    fn words_without_equals_signs_are_one_error_with_the_corrected_query() {
+        let compat = Compat::embedded();
+        let help = |text: &str| {
+            let words: Vec<String> = text.split(' ').map(str::to_owned).collect();
+            let errors = compat.parse_query(&words).unwrap_err();
+            let help = |error: &rock_diagnostic::Diagnostic| error.help.clone().unwrap();
+            errors.as_slice().iter().map(help).collect::<Vec<_>>()
+        };
+        for (text, corrected) in [
+            ("torch 2.8 rocm 6.4", "torch=2.8 rocm=6.4"),
+            ("torch 2.8 rocm=6.4 mi300x", "torch=2.8 rocm=6.4 mi300x"),
+            ("flash-attn 2.8.3 gpu gfx942", "flash-attn=2.8.3 gpu=gfx942"),
+            ("torch 2.8 6.4", "torch=2.8 rocm=6.4"),
+        ] {
+            assert_eq!(help(text), [format!("use `{corrected}`")], "{text}");
+        }
+        assert_eq!(help("torch 2.8 rocm").len(), 3);
+        assert_eq!(help("torch two rocm=6.4").len(), 2);
     }
 
     #[test]

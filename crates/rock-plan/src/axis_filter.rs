@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::codes::plan as codes;
 use crate::config::{AxisValue, ParsedValue};
 use crate::matrix::{AxisSpace, CellRank, CellSelection, ExclusionRow};
-use crate::{JobView, Plan};
+use crate::{Job, JobView, Plan, SavedExclusion, SavedPlan};
 use rock_compat::Compat;
 use rock_diagnostic::nearest::{nearest, with_nearest};
 use rock_diagnostic::{Diagnostic, Diagnostics, Location, counted};
@@ -34,31 +34,73 @@ struct FilterEntry {
     axis: String,
     /// The values as written; an empty text matches any value.
     text: String,
-    /// For `gfx`, the values with the targets of products and families in their place.
-    targets: Option<Vec<String>>,
+    /// The values of `gfx`; `None` for another axis.
+    gfx: Option<Vec<GfxWord>>,
+}
+
+/// A target, family or product among the values of `gfx`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct GfxWord {
+    text: String,
+    /// The targets; the word itself if it is unknown.
+    targets: Vec<String>,
+}
+
+impl GfxWord {
+    fn new(word: &str, compat: &Compat) -> Self {
+        Self {
+            text: word.to_owned(),
+            targets: match compat.resolve_gfx(word) {
+                Ok(targets) => targets.iter().map(ToString::to_string).collect(),
+                Err(_) => vec![word.to_owned()],
+            },
+        }
+    }
+
+    /// Returns the target, or the name of the family of several.
+    fn name(&self) -> &str {
+        match self.targets.as_slice() {
+            [target] => target,
+            _ => &self.text,
+        }
+    }
 }
 
 impl FilterEntry {
     fn new(axis: &str, text: &str, compat: &Compat) -> Self {
-        let targets_of = |word: &str| match compat.resolve_gfx(word) {
-            Ok(targets) => targets.iter().map(ToString::to_string).collect::<Vec<_>>(),
-            Err(_) => vec![word.to_owned()],
-        };
+        let words = split(text);
+        let words = words.iter().map(|word| GfxWord::new(word, compat));
         Self {
             axis: axis.to_owned(),
             text: text.to_owned(),
-            targets: (axis == GFX).then(|| split(text).into_iter().flat_map(targets_of).collect()),
+            gfx: (axis == GFX).then(|| words.collect()),
         }
     }
 
     /// Returns the values, of which a job must have one; empty if it may have any. A text that is a
     /// value of the axis is not split, so that values may contain commas.
     fn values(&self, is_value: impl Fn(&str) -> bool) -> Vec<&str> {
-        match &self.targets {
-            Some(targets) => targets.iter().map(String::as_str).collect(),
+        match &self.gfx {
+            Some(words) => {
+                let targets = words.iter().flat_map(|word| &word.targets);
+                targets.map(String::as_str).collect()
+            }
             None if is_value(&self.text) => vec![self.text.as_str()],
             None => split(&self.text),
         }
+    }
+
+    /// Returns the values that are not among the known ones. A family is known if one of its
+    /// targets is.
+    fn unknown_values(&self, known: &BTreeSet<String>) -> Vec<&str> {
+        if let Some(words) = &self.gfx {
+            let is_known = |word: &GfxWord| word.targets.iter().any(|one| known.contains(one));
+            let unknown = words.iter().filter(|word| !is_known(word));
+            return unknown.map(GfxWord::name).collect();
+        }
+        let mut values = self.values(|text| known.contains(text));
+        values.retain(|value| !known.contains(*value));
+        values
     }
 }
 
@@ -120,12 +162,9 @@ impl AxisFilter {
                 errors.push(unknown_axis(plan, entry));
                 continue;
             };
+            let unknown = entry.unknown_values(&known).into_iter();
+            errors.extend(unknown.filter_map(|value| unknown_value(plan, entry, value, &known)));
             let values = entry.values(|text| known.contains(text));
-            errors.extend(
-                values
-                    .iter()
-                    .filter_map(|value| unknown_value(plan, entry, value, &known)),
-            );
             if !values.is_empty() {
                 wanted.entry(&entry.axis).or_default().extend(values);
             }
@@ -137,6 +176,21 @@ impl AxisFilter {
         plan.select(|job| is_selected(job, &wanted));
         plan.keep_excluded(|space, row| may_exclude_selected(space, row, &wanted));
         Ok(())
+    }
+
+    /// Drops the jobs and the exclusions of a saved plan that [`Self::apply`] drops from a new one.
+    /// Axes and values that the saved plan does not have are not an error.
+    pub fn apply_to_saved(&self, plan: &mut SavedPlan, compat: &Compat) {
+        let mut wanted = WantedValues::new();
+        for entry in &self.entries {
+            let values = entry.values(|text| has_value(plan, &entry.axis, text));
+            if !values.is_empty() {
+                wanted.entry(&entry.axis).or_default().extend(values);
+            }
+        }
+        plan.jobs.retain(|job| is_saved_job_selected(job, &wanted));
+        plan.excluded
+            .retain(|row| may_saved_row_exclude_selected(row, &wanted, compat));
     }
 }
 
@@ -151,7 +205,8 @@ fn unknown_axis(plan: &Plan, entry: &FilterEntry) -> Diagnostic {
         .help(format!("name one of {}", join(&axes)))
 }
 
-/// Returns the error for a value that no matrix file has; `known` are the values of the axis.
+/// Returns the error for a value that no matrix file has, unless the plan has no jobs for another
+/// reason; `known` are the values of the axis.
 fn unknown_value(
     plan: &Plan,
     entry: &FilterEntry,
@@ -160,8 +215,7 @@ fn unknown_value(
 ) -> Option<Diagnostic> {
     let FilterEntry { axis, text, .. } = entry;
     // Without jobs, the reasons for that are more useful than the lack of a target.
-    let is_without_jobs = axis == GFX && plan.jobs().next().is_none();
-    if known.contains(value) || is_without_jobs {
+    if axis == GFX && plan.jobs().next().is_none() {
         return None;
     }
     let replacement = replacing_argument(plan, axis);
@@ -281,6 +335,51 @@ fn gfx_targets(value: &AxisValue) -> Option<impl Iterator<Item = String>> {
         ParsedValue::Gfx(targets) => Some(targets.iter().map(ToString::to_string)),
         _ => None,
     }
+}
+
+/// Whether a job or an exclusion of a saved plan has this value of an axis.
+fn has_value(plan: &SavedPlan, axis: &str, text: &str) -> bool {
+    let mut rows = plan.excluded.iter();
+    rows.any(|row| row.axes.get(axis).is_some_and(|value| value == text))
+        || plan
+            .jobs
+            .iter()
+            .any(|job| job.values_of_axis(axis).contains(&text))
+}
+
+/// Whether a job of a saved plan builds one of these targets, and has or covers one of the values
+/// of each other axis.
+fn is_saved_job_selected(job: &Job, wanted: &WantedValues<'_>) -> bool {
+    let has_wanted = |(axis, values): (&&str, &BTreeSet<&str>)| {
+        if *axis == GFX {
+            let mut targets = job.gfx.iter();
+            targets.any(|target| values.contains(target.to_string().as_str()))
+        } else {
+            let built = job.values_of_axis(axis);
+            built.iter().any(|value| values.contains(value))
+        }
+    };
+    wanted.iter().all(has_wanted)
+}
+
+/// Whether the cells that an exclusion of a saved plan is about may include selected ones, like
+/// [`may_exclude_selected`].
+fn may_saved_row_exclude_selected(
+    row: &SavedExclusion,
+    wanted: &WantedValues<'_>,
+    compat: &Compat,
+) -> bool {
+    wanted.iter().all(|(axis, values)| {
+        let Some(text) = row.axes.get(*axis) else {
+            return true;
+        };
+        match (*axis == GFX).then(|| compat.expand_families(text)) {
+            Some(Ok(targets)) => targets
+                .iter()
+                .any(|target| values.contains(target.to_string().as_str())),
+            _ => values.contains(text.as_str()),
+        }
+    })
 }
 
 /// Returns every value of an axis; `None` if there is no such axis. Those of `gfx` are the targets

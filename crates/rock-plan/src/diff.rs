@@ -1,8 +1,9 @@
 //! Compares two plans.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
+use itertools::Itertools as _;
 
 use super::{Job, SavedExclusion, SavedPlan};
 use crate::config::{Gate, Platform};
@@ -12,10 +13,13 @@ use crate::config::{Gate, Platform};
 pub struct PlanDiff {
     /// Jobs that were added, removed or changed, sorted by ID.
     pub jobs: Vec<JobChange>,
-    /// Cells that only the new plan excludes, or excludes for another reason.
+    /// Exclusions that only the new plan has.
     pub newly_excluded: Vec<ExclusionChange>,
-    /// Cells that only the old plan excludes, or excludes for another reason.
+    /// Exclusions that only the old plan has, of cells that the new plan builds.
     pub no_longer_excluded: Vec<ExclusionChange>,
+    /// Exclusions that only the old plan has, of cells that the new plan neither builds nor
+    /// excludes.
+    pub removed_exclusions: Vec<ExclusionChange>,
 }
 
 /// A difference between two plans for one job ID.
@@ -45,7 +49,7 @@ pub enum JobChange {
     },
 }
 
-/// Cells that one of two plans excludes for a reason that the other plan does not have for them.
+/// Cells that one of two plans excludes by a rule by which the other plan does not exclude them.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct ExclusionChange {
     /// The normalized distribution of the matrix.
@@ -54,7 +58,7 @@ pub struct ExclusionChange {
     pub platform: &'static str,
     /// Axis names and values; an axis that is not named may have any value.
     pub axes: IndexMap<String, String>,
-    /// Number of cells that only this plan excludes.
+    /// Number of cells that the plan excludes.
     pub count: u64,
     /// The code of the rule.
     pub code: String,
@@ -62,59 +66,152 @@ pub struct ExclusionChange {
     pub reason: String,
 }
 
-/// Returns the differences from `old` to `new`.
-pub fn diff(old: &SavedPlan, new: &SavedPlan) -> PlanDiff {
-    PlanDiff {
-        jobs: job_changes(&old.jobs, &new.jobs),
-        newly_excluded: added_exclusions(&old.excluded, &new.excluded),
-        no_longer_excluded: added_exclusions(&new.excluded, &old.excluded),
-    }
-}
-
-/// Identifies an exclusion in both plans.
-type ExclusionKey<'p> = (
-    String,
-    Platform,
-    BTreeMap<&'p str, &'p str>,
-    &'p str,
-    &'p str,
-);
-
-fn exclusion_key(row: &SavedExclusion) -> ExclusionKey<'_> {
-    let axes = row.axes.iter();
-    (
-        row.distribution.normalized(),
-        row.platform,
-        axes.map(|(axis, value)| (axis.as_str(), value.as_str()))
-            .collect(),
-        row.code.as_str(),
-        row.reason.as_str(),
-    )
-}
-
-/// Returns the exclusions of `new` with more cells than in `old`.
-fn added_exclusions(old: &[SavedExclusion], new: &[SavedExclusion]) -> Vec<ExclusionChange> {
-    let mut counts = BTreeMap::<ExclusionKey<'_>, u64>::new();
-    for row in old {
-        *counts.entry(exclusion_key(row)).or_default() += row.count;
-    }
-    let mut added = Vec::new();
-    for row in new {
-        let left = counts.entry(exclusion_key(row)).or_default();
-        let common = row.count.min(*left);
-        *left -= common;
-        if row.count > common {
-            added.push(ExclusionChange {
-                distribution: row.distribution.normalized(),
-                platform: row.platform.word(),
-                axes: row.axes.clone(),
-                count: row.count - common,
-                code: row.code.clone(),
-                reason: row.reason.clone(),
-            });
+impl From<&SavedExclusion> for ExclusionChange {
+    fn from(row: &SavedExclusion) -> Self {
+        Self {
+            distribution: row.distribution.normalized(),
+            platform: row.platform.word(),
+            axes: row.axes.clone(),
+            count: row.count,
+            code: row.code.clone(),
+            reason: row.reason.clone(),
         }
     }
-    added
+}
+
+/// Returns the differences from `old` to `new`.
+pub fn diff(old: &SavedPlan, new: &SavedPlan) -> PlanDiff {
+    let newly_excluded = exclusions_only_in(&new.excluded, &old.excluded);
+    let mut diff = PlanDiff {
+        jobs: job_changes(&old.jobs, &new.jobs),
+        newly_excluded: newly_excluded.into_iter().map(Into::into).collect(),
+        ..PlanDiff::default()
+    };
+    let mut planned = CombinationIndex::new(new);
+    for row in exclusions_only_in(&old.excluded, &new.excluded) {
+        if planned.is_built(row) {
+            diff.no_longer_excluded.push(row.into());
+        } else if !planned.is_excluded(row) {
+            diff.removed_exclusions.push(row.into());
+        }
+    }
+    diff
+}
+
+/// Returns the exclusions of a plan whose combination the other plan does not exclude by the same
+/// rule. The number of cells and the reason may differ.
+fn exclusions_only_in<'p>(
+    plan: &'p [SavedExclusion],
+    other: &[SavedExclusion],
+) -> Vec<&'p SavedExclusion> {
+    let known: BTreeSet<_> = other.iter().map(exclusion_key).collect();
+    plan.iter()
+        .filter(|row| !known.contains(&exclusion_key(row)))
+        .collect()
+}
+
+/// Identifies an exclusion in both plans, by its combination and the code of its rule.
+fn exclusion_key(row: &SavedExclusion) -> (Option<Combination<'_>>, &str) {
+    (combination(row, &axis_names(row)), row.code.as_str())
+}
+
+/// Axis values of one matrix; an axis that is not named may have any value.
+type Combination<'p> = (String, Platform, BTreeMap<&'p str, &'p str>);
+
+/// The names of axes.
+type AxisNames<'p> = BTreeSet<&'p str>;
+
+fn axis_names(row: &SavedExclusion) -> AxisNames<'_> {
+    row.axes.keys().map(String::as_str).collect()
+}
+
+/// Returns the values of these axes of an exclusion; `None` if it does not name all of them.
+fn combination<'p>(row: &'p SavedExclusion, names: &AxisNames<'_>) -> Option<Combination<'p>> {
+    let axes: BTreeMap<&str, &str> = row
+        .axes
+        .iter()
+        .map(|(axis, value)| (axis.as_str(), value.as_str()))
+        .filter(|(axis, _)| names.contains(axis))
+        .collect();
+    let has_all = axes.len() == names.len();
+    has_all.then(|| (row.distribution.normalized(), row.platform, axes))
+}
+
+/// The combinations of axis values that a plan builds and excludes.
+struct CombinationIndex<'p> {
+    plan: &'p SavedPlan,
+    /// The combinations of the exclusions, by their axes.
+    excluded: BTreeMap<AxisNames<'p>, BTreeSet<Combination<'p>>>,
+    /// The values of these axes that jobs build.
+    built_values: BTreeMap<AxisNames<'p>, BTreeSet<Combination<'p>>>,
+    /// The values of these axes in exclusions that name all of them.
+    excluded_values: BTreeMap<AxisNames<'p>, BTreeSet<Combination<'p>>>,
+}
+
+impl<'p> CombinationIndex<'p> {
+    fn new(plan: &'p SavedPlan) -> Self {
+        let mut excluded = BTreeMap::<_, BTreeSet<_>>::new();
+        for row in &plan.excluded {
+            let names = axis_names(row);
+            let found = combination(row, &names);
+            excluded.entry(names).or_default().extend(found);
+        }
+        Self {
+            plan,
+            excluded,
+            built_values: BTreeMap::new(),
+            excluded_values: BTreeMap::new(),
+        }
+    }
+
+    /// Whether a job builds a cell with the values of an exclusion of another plan.
+    fn is_built(&mut self, row: &'p SavedExclusion) -> bool {
+        let names = axis_names(row);
+        let found = combination(row, &names);
+        let jobs = &self.plan.jobs;
+        let built = self
+            .built_values
+            .entry(names)
+            .or_insert_with_key(|names| built_combinations(jobs, names));
+        found.is_some_and(|found| built.contains(&found))
+    }
+
+    /// Whether an exclusion has the values of one of another plan, some of them, or more.
+    fn is_excluded(&mut self, row: &'p SavedExclusion) -> bool {
+        let names = axis_names(row);
+        let found = combination(row, &names);
+        let exclusions = &self.plan.excluded;
+        let values = self
+            .excluded_values
+            .entry(names)
+            .or_insert_with_key(|names| {
+                let rows = exclusions.iter();
+                rows.filter_map(|row| combination(row, names)).collect()
+            });
+        found.is_some_and(|found| values.contains(&found))
+            || self.excluded.iter().any(|(names, excluded)| {
+                combination(row, names).is_some_and(|found| excluded.contains(&found))
+            })
+    }
+}
+
+/// Returns the values of these axes that jobs build.
+fn built_combinations<'p>(jobs: &'p [Job], names: &AxisNames<'p>) -> BTreeSet<Combination<'p>> {
+    let mut built = BTreeSet::new();
+    for job in jobs {
+        let pairs = names.iter().map(|&axis| {
+            let values = job.values_of_axis(axis).into_iter();
+            values.map(move |value| (axis, value))
+        });
+        for axes in pairs.multi_cartesian_product() {
+            built.insert((
+                job.distribution.normalized(),
+                job.settings.platform,
+                axes.into_iter().collect(),
+            ));
+        }
+    }
+    built
 }
 
 /// Returns the changes of jobs, sorted by ID.
@@ -234,7 +331,7 @@ fn fields(a: &Job, b: &Job) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{PlanDiff, diff};
+    use super::{ExclusionChange, PlanDiff, diff};
     use crate::config::Platform;
     use crate::{SavedExclusion, SavedPlan};
 
@@ -264,8 +361,20 @@ mod tests {
         assert_eq!(diff(&one, &other), PlanDiff::default());
     }
 
+    /// Returns the version of torch, the count and the reason of each exclusion.
+    fn lines(rows: &[ExclusionChange]) -> Vec<String> {
+        let line = |row: &ExclusionChange| {
+            let (torch, count, reason) = (&row.axes["torch"], row.count, &row.reason);
+            format!(
+                "{} {} {torch} {count}: {reason}",
+                row.distribution, row.platform
+            )
+        };
+        rows.iter().map(line).collect()
+    }
+
     #[test]
-    fn exclusions_are_compared_by_their_cells_and_reasons() {
+    fn exclusions_are_compared_by_their_rules_and_combinations() {
         let old = plan(&[
             exclusion("2.5.1", 2, "none"),
             exclusion("2.6.0", 1, "none"),
@@ -273,34 +382,36 @@ mod tests {
         ]);
         let new = plan(&[
             exclusion("2.5.1", 5, "none"),
-            exclusion("2.6.0", 1, "another reason"),
+            exclusion("2.6.0", 1, "another text"),
             exclusion("2.8.0", 1, "none"),
         ]);
         let found = diff(&old, &new);
-        let rows = |rows: &[super::ExclusionChange]| -> Vec<String> {
-            let line = |row: &super::ExclusionChange| {
-                format!(
-                    "{} {} {} {}: {}",
-                    row.distribution, row.platform, row.axes["torch"], row.count, row.reason
-                )
-            };
-            rows.iter().map(line).collect()
+        let added = ["flash-attn linux 2.8.0 1: none"];
+        assert_eq!(lines(&found.newly_excluded), added);
+        let removed = ["flash-attn linux 2.7.0 3: none"];
+        assert_eq!(lines(&found.removed_exclusions), removed);
+        assert!(found.no_longer_excluded.is_empty() && found.jobs.is_empty());
+    }
+
+    #[test]
+    fn an_exclusion_by_another_rule_is_no_removed_one() {
+        let with_python = |mut row: SavedExclusion| {
+            row.axes.insert("python".to_owned(), "3.12".to_owned());
+            row
         };
-        assert_eq!(
-            rows(&found.newly_excluded),
-            [
-                "flash-attn linux 2.5.1 3: none",
-                "flash-attn linux 2.6.0 1: another reason",
-                "flash-attn linux 2.8.0 1: none",
-            ]
-        );
-        assert_eq!(
-            rows(&found.no_longer_excluded),
-            [
-                "flash-attn linux 2.6.0 1: none",
-                "flash-attn linux 2.7.0 3: none",
-            ]
-        );
-        assert!(found.jobs.is_empty());
+        let by_rule = |mut row: SavedExclusion, code: &str| {
+            code.clone_into(&mut row.code);
+            row
+        };
+        let row = exclusion("2.5.1", 1, "none");
+        for (old, new) in [
+            (row.clone(), by_rule(row.clone(), "P002")),
+            (row.clone(), by_rule(with_python(row.clone()), "P002")),
+            (with_python(row.clone()), by_rule(row.clone(), "P002")),
+        ] {
+            let found = diff(&plan(&[old]), &plan(&[new]));
+            assert_eq!(found.newly_excluded.len(), 1);
+            assert!(found.removed_exclusions.is_empty() && found.no_longer_excluded.is_empty());
+        }
     }
 }

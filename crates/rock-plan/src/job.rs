@@ -74,6 +74,19 @@ pub struct Job {
 }
 
 impl Job {
+    /// Returns the values of an axis that the job builds: those that it covers, or its own.
+    pub(crate) fn values_of_axis(&self, axis: &str) -> Vec<&str> {
+        match self.covers.get(axis) {
+            Some(values) => values.iter().map(String::as_str).collect(),
+            None => self
+                .axes
+                .get(axis)
+                .into_iter()
+                .map(String::as_str)
+                .collect(),
+        }
+    }
+
     /// Returns the names of the expected wheels: the job's own, then the others.
     pub fn wheels(&self) -> impl Iterator<Item = &String> {
         std::iter::once(&self.wheel)

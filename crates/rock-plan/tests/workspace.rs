@@ -139,6 +139,24 @@ fn overrides_replace_values_of_matrix_files() {
 }
 
 #[test]
+fn an_override_makes_no_entry_idle_or_incomplete() {
+    let entries = "gfx: [gfx942]\nexclude: [{python: '3.9', rocm: '6.2.4'}]\n\
+        include: [{axes: {python: '3.12'}, set: {gpu: none}}]\n";
+    let fixture = Fixture::new(&[("m.yaml", &(MATRIX.to_owned() + entries))]);
+    let warnings = |overrides: AxisOverrides| {
+        let options = fixture.options().with_overrides(overrides);
+        let (_, warnings) = Workspace::load(&[fixture.path("m.yaml")], &options).unwrap();
+        messages(warnings)
+    };
+    let idle = ["no cell has `python: 3.9`, so this entry excludes nothing"];
+    assert_eq!(warnings(AxisOverrides::default()), idle);
+    let torch = AxisOverrides::default().with_axis("torch", "2.5.1");
+    assert_eq!(warnings(torch), idle);
+    let python = AxisOverrides::default().with_axis("python", "3.11");
+    assert!(warnings(python).is_empty());
+}
+
+#[test]
 fn an_invalid_override_is_an_error_of_the_command_line() {
     let exit_class = |matrix: &str, gfx: Option<&str>| {
         let fixture = Fixture::new(&[("m.yaml", matrix)]);

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{Args, PlanFormat};
 use crate::cli::{Exit, Shell, load};
 use crate::diagnostic::Sink;
-use crate::plan::{self, Plan, PlanDiff, SavedPlan, WorkflowCapacity};
+use crate::plan::{self, AxisFilter, Plan, PlanDiff, SavedPlan, WorkflowCapacity};
 use crate::render;
 
 /// Prints the plan, or what changed since the plan of `--diff`.
@@ -55,7 +55,7 @@ pub(super) fn print(
     })
 }
 
-/// Prints what changed from the saved plan `old` to `new`.
+/// Prints what changed from the saved plan `old` to `new`, for the jobs that `--only` selects.
 pub(super) fn print_changes(
     args: &Args,
     shell: &Shell,
@@ -64,7 +64,11 @@ pub(super) fn print_changes(
     sink: &mut Sink,
 ) -> Result<Exit, Exit> {
     let source = load::plan_source(shell, old)?;
-    let old = plan::read_saved(&source, sink).ok_or(Exit::Fault)?;
+    let mut old = plan::read_saved(&source, sink).ok_or(Exit::Fault)?;
+    if !args.only.is_empty() {
+        let compat = load::compat(shell)?;
+        AxisFilter::new(&args.only, compat).apply_to_saved(&mut old, compat);
+    }
     let diff = plan::diff(&old, new);
     Ok(load::write_output(
         shell,

@@ -25,7 +25,8 @@ new|create -> rock-matrix init
 run|compile -> rock-matrix build
 list|ls -> rock-matrix plan
 list|ls -> rock-matrix help --all
-jobs|matrix|diff|graph -> rock-matrix plan
+jobs|matrix|graph -> rock-matrix plan
+diff -> rock-matrix plan --diff OLD.json
 lint|validate -> rock-matrix check
 apply -> rock-matrix build
 apply -> rock-matrix publish

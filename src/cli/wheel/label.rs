@@ -84,8 +84,13 @@ impl Args {
         }
         let (last, wheels) = self.words.split_last().expect("clap requires an argument");
         let text = last.to_string_lossy();
-        let missing =
-            |text: &str| misused(&["wheel", "label"], ErrorKind::MissingRequiredArgument, text);
+        let missing = |text: &str| {
+            misused(
+                &["wheel", "label"],
+                ErrorKind::MissingRequiredArgument,
+                text,
+            )
+        };
         if let Some(error) = self.label_first_error() {
             return Err(missing(&error));
         }

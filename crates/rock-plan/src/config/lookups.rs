@@ -107,6 +107,12 @@ impl AxisOverrides {
         self
     }
 
+    /// Whether the values of an axis of a matrix file are replaced.
+    pub(super) fn replaces_axis(&self, name: &str) -> bool {
+        let mut axes = self.axes.iter();
+        axes.any(|(axis, _)| axis == name) || (name == "gfx" && self.gfx.is_some())
+    }
+
     /// Returns the arguments of the values, as diagnostics show them: those of single values, then
     /// one for each of `axes`.
     pub(super) fn arguments(&self) -> Vec<String> {

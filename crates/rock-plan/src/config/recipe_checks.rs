@@ -2,6 +2,7 @@
 
 use itertools::Itertools as _;
 
+use super::fields::COLLAPSED_AXES;
 use super::{AxisRole, MatrixConfig, RecipeBackend, RecipeProfile, VersionFrom};
 use crate::codes::plan as codes;
 use rock_diagnostic::{Diagnostic, Sink, nearest::nearest};
@@ -150,6 +151,10 @@ fn check_required_axes(config: &MatrixConfig, profile: &RecipeProfile, sink: &mu
 /// collapse.
 fn check_collapse(config: &MatrixConfig, profile: &RecipeProfile, sink: &mut Sink) {
     for (number, name) in config.collapse.iter().enumerate() {
+        if !COLLAPSED_AXES.contains(&name.as_str()) {
+            // The check of the file's keys reported the word.
+            continue;
+        }
         let location = config.locations.of(&format!("collapse[{number}]"));
         let fault = |message: String| {
             Diagnostic::new(&codes::CANNOT_COLLAPSE, message).at(location.clone(), "")
@@ -255,5 +260,8 @@ mod tests {
         let misspelled_variable = "distribution: mine\nrecipe: hip-extension\n\
             vars: {sourc: '.'}\naxes: {mine: ['1.0'], python: ['3.12'], rocm: ['6.4']}\n";
         assert_eq!(errors(misspelled_variable), ["B008"]);
+        let misspelled_word = "distribution: flash-attn\ncollapse: [pyton]\naxes: \
+            {flash-attn: ['2.8.3'], python: ['3.12'], torch: ['2.9.1'], rocm: ['6.4']}\n";
+        assert_eq!(errors(misspelled_word), ["M023"]);
     }
 }

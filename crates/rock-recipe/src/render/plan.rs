@@ -361,6 +361,7 @@ pub fn changes(diff: &PlanDiff) -> String {
     for (title, rows) in [
         ("newly excluded", &diff.newly_excluded),
         ("no longer excluded", &diff.no_longer_excluded),
+        ("no longer in the matrix", &diff.removed_exclusions),
     ] {
         if !rows.is_empty() {
             let _ = writeln!(text, "\n{title}:");

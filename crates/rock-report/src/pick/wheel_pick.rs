@@ -7,8 +7,8 @@ use rock_names::RocmVersion;
 
 use super::wheel_match::supports_rocm;
 use super::{
-    MatchRules, PassedOver, PickDecision, TargetMachine, WheelAccelerator, WheelCandidate, decide,
-    for_machine, json, passed_over, run_time_text, split,
+    MatchAxis, MatchRules, Mismatch, PassedOver, PickDecision, TargetMachine, WheelAccelerator,
+    WheelCandidate, decide, for_machine, json, passed_over, run_time_text, split,
 };
 use crate::codes::release as codes;
 
@@ -143,9 +143,24 @@ impl WheelPick {
                  unknown: check it with `rock-matrix wheel show`",
             );
         }
-        let changes: Vec<String> = near
+        let differences = near
             .first()
-            .map_or(&[][..], |near| &near.differences)
+            .map_or(&[][..], |near| near.differences.as_slice());
+        let gpu = differences
+            .iter()
+            .find(|difference| difference.axis == MatchAxis::Gpu);
+        if let Some(Mismatch { wheel, yours, .. }) = gpu {
+            // The other differences do not matter, because nobody changes the GPU for a wheel.
+            let needed = match unsupported {
+                Some(rocm) => format!("ROCm {rocm} and {yours}"),
+                None => yours.clone(),
+            };
+            return error.help(format!(
+                "the nearest wheel only has code for {wheel}; build the wheel with \
+                 `rock-matrix build` if the sources support {needed}"
+            ));
+        }
+        let changes: Vec<String> = differences
             .iter()
             .map(|difference| format!("{} {}", difference.axis, difference.wheel))
             .collect();
@@ -333,7 +348,7 @@ mod tests {
     use rock_compat::Compat;
 
     use super::WheelPick;
-    use crate::pick::{PrereleaseMode, TargetMachine, WheelOffers, candidates};
+    use crate::pick::{GfxCode, PrereleaseMode, TargetMachine, WheelOffers, candidates};
 
     fn pick(names: &[&str], machine: TargetMachine) -> WheelPick {
         let compat = Compat::embedded();
@@ -384,6 +399,27 @@ mod tests {
         assert_eq!(
             errors[0].help.as_deref(),
             Some("no wheel has this backend; the published ones are `default`")
+        );
+    }
+
+    #[test]
+    fn no_other_gpu_is_suggested() {
+        let compat = Compat::embedded();
+        let mut offers = WheelOffers::default();
+        offers.add_names([NAMES[0]], "https://example.org/");
+        let mut wheels = candidates(offers.into_wheels(), &compat, PrereleaseMode::IfNecessary);
+        wheels[0].gfx = GfxCode::Targets(vec!["gfx90a".to_owned(), "gfx942".to_owned()]);
+        let machine = TargetMachine {
+            gfx: ["gfx1103".to_owned()].into(),
+            ..machine("3.12")
+        };
+        let errors = WheelPick::new(wheels, machine, &compat).diagnostics();
+        assert_eq!(
+            errors[0].help.as_deref(),
+            Some(
+                "the nearest wheel only has code for gfx90a, gfx942; build the wheel with \
+                 `rock-matrix build` if the sources support gfx1103"
+            )
         );
     }
 

@@ -172,15 +172,26 @@ impl ConfigReader<'_> {
                 .get("set")
                 .map(|set| self.overrides(set, recipe))
                 .unwrap_or_default();
-            let inside = axes
-                .iter()
-                .all(|(name, value)| known.is_in_product(name, value));
             if axes.len() != given.len() || axes.is_empty() {
                 continue;
             }
-            if !inside {
-                self.must_name_all_axes(node, &axes, known);
-            } else if entries(node, "set").is_empty() && !brings_back(&axes, known, &excluded) {
+            let overrides = &self.lookups.overrides;
+            let has_replaced_axis = axes.keys().any(|name| overrides.replaces_axis(name));
+            let is_outside =
+                |(name, value): &(&String, &AxisValue)| !known.is_in_product(name, value);
+            let mut outside = axes.iter().filter(is_outside).peekable();
+            if outside.peek().is_some() {
+                let missing = missing_axes(&axes, known);
+                let is_replaced = outside.all(|(name, _)| overrides.replaces_axis(name));
+                if is_replaced && !missing.is_empty() {
+                    // The command line replaced the cells that the entry changes.
+                    continue;
+                }
+                self.must_name_all_axes(node, &missing);
+            } else if !has_replaced_axis
+                && entries(node, "set").is_empty()
+                && !brings_back(&axes, known, &excluded)
+            {
                 let message = "this `include` entry changes nothing: its cells are in the product, and `set` is empty";
                 self.fault(
                     &codes::IDLE_ENTRY,
@@ -194,28 +205,17 @@ impl ConfigReader<'_> {
         found
     }
 
-    fn must_name_all_axes(
-        &mut self,
-        node: &Node,
-        axes: &IndexMap<String, AxisValue>,
-        known: &KnownValues<'_>,
-    ) {
-        let missing: Vec<&str> = known
-            .axes
-            .iter()
-            .map(|axis| axis.name.as_str())
-            .filter(|name| !axes.contains_key(*name))
-            .collect();
+    fn must_name_all_axes(&mut self, node: &Node, missing: &[&str]) {
         if !missing.is_empty() {
             let message = format!(
                 "a cell outside the product must name every axis; {} missing",
-                list(&missing)
+                list(missing)
             );
             self.fault(
                 &codes::INCOMPLETE_CELL,
                 node,
                 message,
-                format!("add {}", list_keys(&missing)),
+                format!("add {}", list_keys(missing)),
             );
         }
     }
@@ -326,14 +326,16 @@ impl ConfigReader<'_> {
         Some((self.value(role, &key.text, node)?, node))
     }
 
-    /// Returns the axis's own spelling of a value; a value that no cell has is a warning.
+    /// Returns the axis's own spelling of a value; a value that no cell has is a warning, unless
+    /// the command line replaced the values of the axis.
     fn value_of_axis<'n>(
         &mut self,
         key: &MapKey,
         (value, node): (AxisValue, &'n Node),
         known: &KnownValues<'_>,
     ) -> (AxisValue, &'n Node) {
-        if known.value(&key.text, &value.value).is_none() {
+        let is_replaced = self.lookups.overrides.replaces_axis(&key.text);
+        if !is_replaced && known.value(&key.text, &value.value).is_none() {
             let help = match nearest(&value.text, known.texts(&key.text).take(MOST_COMPARED)) {
                 Some(near) => format!("did you mean `{near}`? Otherwise remove the entry"),
                 None => "remove the entry".into(),
@@ -486,6 +488,12 @@ impl<'e> ExcludedCells<'e> {
 /// Returns the value as the axis spells it: `2.5` becomes `2.5.0` if the axis lists that.
 fn canonical(value: AxisValue, name: &str, known: &KnownValues<'_>) -> AxisValue {
     known.value(name, &value.value).cloned().unwrap_or(value)
+}
+
+/// Returns the axes of the product that a cell does not name.
+fn missing_axes<'a>(axes: &IndexMap<String, AxisValue>, known: &KnownValues<'a>) -> Vec<&'a str> {
+    let names = known.axes.iter().map(|axis| axis.name.as_str());
+    names.filter(|name| !axes.contains_key(*name)).collect()
 }
 
 fn list(names: &[&str]) -> String {

@@ -3,14 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::{
-    CompiledCode, GfxCode, MachineLibc, MatchAxis, MatchRules, PickDecision, PrereleaseMode, PythonRange,
-    TargetMachine, WheelCandidate, WheelOffers, candidates, decide,
+    CompiledCode, GfxCode, MachineLibc, MatchAxis, MatchRules, PickDecision, PrereleaseMode,
+    PythonRange, TargetMachine, WheelCandidate, WheelOffers, candidates, decide,
 };
 use rock_compat::Compat;
 use rock_names::{VersionSpecifiers, WheelName};
-use rock_publish::{
-    AcceleratorVersion, GfxOrigin, ManifestFile, ReleaseListing, ReleaseManifest,
-};
+use rock_publish::{AcceleratorVersion, GfxOrigin, ManifestFile, ReleaseListing, ReleaseManifest};
 
 mod labels;
 mod machine;
