@@ -13,7 +13,7 @@ use crate::diagnostic::{Diagnostic, Sink, SourceText, shell_quoted};
 use crate::names::DistributionName;
 use crate::plan::PlanInputs;
 use crate::plan::starter::{self, ProjectFiles, StarterMatrix, StarterRequest};
-use crate::plan::workspace::Workspace;
+use crate::plan::workspace::{DataDirectories, Workspace, WorkspaceOptions};
 use crate::{render, sys};
 
 /// The path of the workflow.
@@ -74,18 +74,22 @@ fn ended(args: &Args, shell: &Shell) -> Result<Exit, Exit> {
     }
     let is_new = !sys::exists(&args.dir);
     let files = project_files(&args.dir).map_err(|error| machine(shell, error))?;
+    let directories = data_directories(args, shell);
     let request = StarterRequest {
         distribution: args.distribution.clone(),
         recipe: args.recipe.clone(),
-        own_recipe: own_recipe(args, &files, shell)?,
+        own_recipe: own_recipe(args, &files, &directories, shell)?,
         version: args.set.clone(),
         directory: (args.dir != Path::new(".")).then(|| args.dir.display().to_string()),
     };
     let starter =
         starter::choose(&files, &request, compat).map_err(|fault| shell.report(&[fault]))?;
     let path = format!("matrices/{}.yaml", starter.distribution);
-    let workflow = workflow(&path, &starter, compat, shell)?;
-    shell.say(&starter.why);
+    let workflow = workflow(&path, &starter, compat, &directories, shell)?;
+    // An existing matrix file is kept, and may have other values.
+    if !sys::exists(&args.dir.join(&path)) {
+        shell.say(&starter.why);
+    }
     let has_choice = args.recipe.is_some() || args.distribution.is_some();
     let new_name = args.dir.to_str().filter(|name| is_new && is_name(name));
     if let (false, Some(name)) = (has_choice, new_name) {
@@ -168,25 +172,38 @@ fn recipe_path(args: &Args, name: &str, shell: &Shell) -> PathBuf {
     }
 }
 
-/// Returns the requested recipe from the user's directory of recipes, if it is there. Without a
-/// project, the recipe of a package has its name. The overlay of the working directory does not
-/// apply to a project elsewhere.
+/// Returns the directories of data that commands use in the directory of the project: the named
+/// ones, and its overlays.
+fn data_directories(args: &Args, shell: &Shell) -> DataDirectories {
+    if args.dir == Path::new(".") {
+        return shell.directories.clone();
+    }
+    let mut directories = DataDirectories::discover(&args.dir);
+    if let Some(compat) = shell.directories.named_compat() {
+        directories = directories.with_compat(compat.to_owned());
+    }
+    if let Some(recipes) = shell.directories.named_recipes() {
+        directories = directories.with_recipes(recipes.to_owned());
+    }
+    directories
+}
+
+/// Returns the requested recipe from the project's directory of recipes, if it is there. Without a
+/// project, the recipe of a package has its name.
 fn own_recipe(
     args: &Args,
     files: &ProjectFiles,
+    directories: &DataDirectories,
     shell: &Shell,
 ) -> Result<Option<Arc<RecipeDocument>>, Exit> {
-    let directories = &shell.directories;
-    let is_here = args.dir == Path::new(".") || directories.named_recipes().is_some();
-    let is_own = |name: &&str| is_here && sys::exists(&directories.recipe_path(name));
+    let is_own = |name: &&str| sys::exists(&recipe_path(args, name, shell));
     let package = args.distribution.as_ref().filter(|_| !files.is_project());
     let package = package.map(DistributionName::normalized);
     let requested = args.recipe.as_deref().or(package.as_deref());
     let Some(name) = requested.filter(is_own) else {
         return Ok(None);
     };
-    let (recipes, _) = shell
-        .directories
+    let (recipes, _) = directories
         .load_recipes()
         .map_err(|errors| fail(shell, &errors))?;
     recipes
@@ -252,10 +269,11 @@ fn workflow(
     path: &str,
     starter: &StarterMatrix,
     compat: &Compat,
+    directories: &DataDirectories,
     shell: &Shell,
 ) -> Result<String, Exit> {
     let mut sink = Sink::new();
-    let rendered = rendered(path, starter, compat, shell, &mut sink);
+    let rendered = rendered(path, starter, compat, directories, shell, &mut sink);
     // Warnings are left to later runs of `render workflow`.
     if sink.has_errors() || rendered.is_err() {
         shell.report(&sink.finish());
@@ -268,6 +286,7 @@ fn rendered(
     path: &str,
     starter: &StarterMatrix,
     compat: &Compat,
+    directories: &DataDirectories,
     shell: &Shell,
     sink: &mut Sink,
 ) -> Result<String, Exit> {
@@ -277,7 +296,7 @@ fn rendered(
         .iter()
         .map(|text| SourceText::new(format!("{}.yaml", starter.distribution), text.as_str()))
         .collect();
-    let options = load::workspace_options(shell, compat);
+    let options = WorkspaceOptions::new(compat, directories, &shell.environment);
     let workspace = load::collected(
         Workspace::from_matrix(&source, &new_recipes, &options),
         sink,
@@ -285,16 +304,12 @@ fn rendered(
     let plan = load::plan(&workspace, &PlanInputs::default(), sink)?;
     let text = |path: &Path| path.display().to_string();
     let (facts, recipes) = (
-        shell.directories.named_compat().map(text),
-        shell.directories.named_recipes().map(text),
+        directories.named_compat().map(text),
+        directories.named_recipes().map(text),
     );
-    let (compat_overlay, recipe_overlay) = (
-        shell.directories.compat_overlay().map(text),
-        match &starter.recipe {
-            Some(_) if recipes.is_none() => Some(RECIPES_PATH.to_owned()),
-            _ => shell.directories.recipe_overlay().map(text),
-        },
-    );
+    let compat_overlay = shell.directories.compat_overlay().map(text);
+    let is_new_overlay = starter.recipe.is_some() && recipes.is_none();
+    let has_recipe_overlay = is_new_overlay || directories.recipe_overlay().is_some();
     let sources = super::render::sources(&plan, workspace.matrices(), compat);
     let words = render::WorkflowOverrides {
         sources: &sources,
@@ -304,7 +319,7 @@ fn rendered(
         compat: facts.as_deref(),
         recipes: recipes.as_deref(),
         compat_overlay: compat_overlay.as_deref(),
-        recipe_overlay: recipe_overlay.as_deref(),
+        recipe_overlay: has_recipe_overlay.then_some(RECIPES_PATH),
     };
     render::workflow(&plan, compat, &words, sink).ok_or(Exit::Fault)
 }

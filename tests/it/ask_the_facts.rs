@@ -217,7 +217,7 @@ fn an_unknown_product_suggests_the_nearest_one() {
         .exits(2)
         .stderr;
     insta::assert_snapshot!(stderr, @r"
-    error[M037 bad-gfx]: `mi300q` is not a gfx target, a family or a product; did you mean `mi300a`?
+    error[M037 bad-gfx]: `mi300q` is not a gfx target, a family or a product; did you mean `mi300a`, or `mi300x`?
     --> argument `--gfx mi300q`
     help: `rock-matrix compat list products` and `compat list families` show the names
     ");
@@ -310,7 +310,7 @@ fn unknown_values_of_a_question_are_named() {
     insta::assert_snapshot!(explain(&["rocm=8.9"]).exits(2).stderr, @r"
     error[K006 bad-question]: unknown ROCm version `8.9`
     --> argument `rocm=8.9`
-    help: the newest known version is 8.1; `rock-matrix compat list rocm` shows the known versions
+    help: the newest known version is 8.1; `rock-matrix compat list rocm` shows all
     ");
     insta::assert_snapshot!(explain(&["torch=9"]).exits(2).stderr, @r"
     error[K006 bad-question]: unknown torch version `9`

@@ -184,6 +184,51 @@ fn init_starts_from_a_package_on_pypi() {
     // The recipe is kept and used from now on.
     let stderr = project.run(&words).exits(0).stderr;
     assert!(!stderr.contains("wrote"), "{stderr}");
+    let stderr = project
+        .run(&["init", "--distribution", "other", "--set", "version=a:b"])
+        .exits(1)
+        .stderr;
+    insta::assert_snapshot!(stderr, @r"
+    error[P090 no-starter]: `a:b` is not a version: expected version to start with a number, but no leading ASCII digits were found
+    help: pass a release, such as `--set version=1.2`
+    ");
+}
+
+/// In another directory, `init` uses the recipe there, and does not announce a version that the
+/// existing matrix file does not have.
+#[test]
+fn init_uses_the_recipes_of_another_directory() {
+    let project = Project::new();
+    let init = |version: &str| {
+        let setting = format!("version={version}");
+        let words = [
+            "init",
+            "sub",
+            "--distribution",
+            "my-kernels",
+            "--set",
+            setting.as_str(),
+        ];
+        project.run(&words).exits(0).stderr
+    };
+    init("1.2");
+    insta::assert_snapshot!(init("1.3"), @r"
+    kept sub/matrices/my-kernels.yaml, which already exists
+    kept sub/.github/workflows/wheels.yml, which already exists
+    ");
+    std::fs::remove_dir_all(project.path("sub/.github")).unwrap();
+    std::fs::remove_file(project.path("sub/matrices/my-kernels.yaml")).unwrap();
+    let stderr = init("1.3");
+    assert!(
+        stderr.starts_with(
+            "my-kernels with the recipe my-kernels, as requested\n\
+             wrote sub/matrices/my-kernels.yaml\n"
+        ),
+        "{stderr}"
+    );
+    let workflow = project.read("sub/.github/workflows/wheels.yml");
+    assert!(workflow.contains("matrices/recipes"), "{workflow}");
+    assert!(!workflow.contains("sub/"), "{workflow}");
 }
 
 #[test]
@@ -214,7 +259,7 @@ fn init_overwrites_nothing_and_reports_what_it_kept() {
     let outcome = project.run(&["init", "repo"]).exits(0);
     assert!(
         outcome.stderr.contains(
-            "\nkept repo/matrices/flash-attn.yaml, which already exists\ncreate the workflow of your matrix files with"
+            "kept repo/matrices/flash-attn.yaml, which already exists\ncreate the workflow of your matrix files with"
         ),
         "{}",
         outcome.stderr

@@ -353,7 +353,7 @@ fn metadata_next_to_a_wheel_is_not_published_itself() {
         .exits(0)
         .stderr;
     assert!(
-        stderr.contains("skipped 1 `.metadata` file: the METADATA is in the wheels next to them"),
+        stderr.contains("skipped 1 `.metadata` file: the METADATA is in the wheel next to it"),
         "{stderr}"
     );
     std::fs::remove_file(project.path(wheel)).unwrap();

@@ -124,7 +124,7 @@ fn requests_send_their_length_and_never_chunks() {
     let upload = PendingUpload {
         to: draft.upload_url.clone().unwrap(),
         name: "a-1+rocm6.2-py3-none-any.whl".to_owned(),
-        path: "dist/a-1+rocm6.2-py3-none-any.whl".to_owned(),
+        path: Box::new(|| "dist/a-1+rocm6.2-py3-none-any.whl".to_owned()),
         open_file: Box::new(|| Ok(UploadSource::File(Box::new(bytes.as_slice())))),
         size_bytes: bytes.len() as u64,
         digest: Digest::new(Sha256::digest(bytes).into()),

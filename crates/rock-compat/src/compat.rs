@@ -207,7 +207,7 @@ impl Compat {
 
     /// Returns the newest known release of the minor version of a torch release that the table
     /// `torch` does not list. `None` if it lists this release, or none of this minor version.
-    pub fn newest_release_besides(&self, torch: &Version) -> Option<&str> {
+    pub fn newest_release_if_unlisted(&self, torch: &Version) -> Option<&str> {
         if torch.is_prerelease() || torch.is_dev() {
             return None;
         }

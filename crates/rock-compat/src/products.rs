@@ -6,7 +6,7 @@ use super::Compat;
 use super::rows::ProductRow;
 use itertools::Itertools as _;
 use rock_diagnostic::list_first;
-use rock_diagnostic::nearest::{did_you_mean, nearest};
+use rock_diagnostic::nearest::{did_you_mean, nearest, nearest_all};
 use rock_names::{GfxTarget, ProductName};
 
 /// A word that is neither a gfx target, a family nor a product.
@@ -15,7 +15,7 @@ use rock_names::{GfxTarget, ProductName};
 pub struct UnknownGfxError {
     /// The word.
     pub word: String,
-    /// Up to three similar targets, families or products.
+    /// Similar targets, families or products.
     pub nearest: Vec<String>,
 }
 
@@ -173,9 +173,9 @@ const MAX_RELATED_TARGETS: usize = 12;
 /// Minimum number of characters of the beginning of a name that its completions are suggested for.
 const MIN_PREFIX_CHARS: usize = 3;
 
-/// Returns up to three names that are similar to a word: those that differ only in case or
-/// punctuation, otherwise those that begin with the word, otherwise the nearest one with the same
-/// digits and a similar suffix. Names with other digits are other GPUs.
+/// Returns names that are similar to a word: up to three that differ only in case or punctuation,
+/// otherwise up to three that begin with the word, otherwise the nearest ones with the same digits
+/// and similar letters before and after them. Names with other digits are other GPUs.
 pub fn similar_gfx_names<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let names: Vec<&str> = names.into_iter().unique().collect();
     let wanted = ProductName::new(word);
@@ -198,24 +198,30 @@ pub fn similar_gfx_names<'a>(word: &str, names: impl IntoIterator<Item = &'a str
             return longer;
         }
     }
-    let (digits, suffix) = model_number(wanted);
+    let (prefix, digits, suffix) = model_parts(wanted);
     let is_same_model = |name: &&str| {
         let name = ProductName::new(name);
-        let (name_digits, name_suffix) = model_number(name.as_str());
+        let (name_prefix, name_digits, name_suffix) = model_parts(name.as_str());
         name_digits == digits
-            && name_suffix.is_empty() == suffix.is_empty()
-            && nearest(suffix, [name_suffix]).is_some()
+            && are_similar(prefix, name_prefix)
+            && are_similar(suffix, name_suffix)
     };
-    nearest(word, names.into_iter().filter(is_same_model))
-        .into_iter()
-        .collect()
+    nearest_all(word, names.into_iter().filter(is_same_model))
 }
 
-/// Returns the digits of a name and the letters after them: `7900` and `xtx`.
-fn model_number(name: &str) -> (String, &str) {
+/// Returns the letters before the digits of a name, the digits, and the letters after them: `rx`,
+/// `7900` and `xtx`. A name without digits has only the last part.
+fn model_parts(name: &str) -> (&str, String, &str) {
     let digits = name.chars().filter(char::is_ascii_digit).collect();
+    let first = name.find(|c: char| c.is_ascii_digit());
     let last = name.rfind(|c: char| c.is_ascii_digit());
-    (digits, last.map_or(name, |last| &name[last + 1..]))
+    let prefix = first.map_or("", |first| &name[..first]);
+    (prefix, digits, last.map_or(name, |last| &name[last + 1..]))
+}
+
+/// Whether two parts of names are similar, or both empty.
+fn are_similar(one: &str, other: &str) -> bool {
+    one.is_empty() == other.is_empty() && nearest(one, [other]).is_some()
 }
 
 #[cfg(test)]
@@ -258,7 +264,8 @@ mod tests {
         let message = |word: &str| compat.resolve_gfx(word).unwrap_err().to_string();
         assert_eq!(
             message("mi300q"),
-            "`mi300q` is not a gfx target, a family or a product; did you mean `mi300a`?"
+            "`mi300q` is not a gfx target, a family or a product; did you mean `mi300a`, or \
+             `mi300x`?"
         );
         assert_eq!(
             message("RX7900"),
@@ -281,8 +288,19 @@ mod tests {
             message("strix-hallo"),
             "`strix-hallo` is not a gfx target, a family or a product; did you mean `strix-halo`?"
         );
-        // Other digits, and suffixes of other models, are not misspelled.
-        for word in ["zebra", "rx6400", "rx6300xt", "rx6800m", "gfx9420-all"] {
+        assert_eq!(
+            message("xr7900xtx"),
+            "`xr7900xtx` is not a gfx target, a family or a product; did you mean `rx7900xtx`?"
+        );
+        // Other digits, and prefixes and suffixes of other models, are not misspelled.
+        for word in [
+            "zebra",
+            "rx6400",
+            "rx6300xt",
+            "rx6800m",
+            "w7900x",
+            "gfx9420-all",
+        ] {
             assert_eq!(
                 message(word),
                 format!("`{word}` is not a gfx target, a family or a product")

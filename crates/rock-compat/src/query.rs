@@ -43,7 +43,7 @@ pub struct CompatAnswer<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AnswerScope {
     /// Values that the query names.
-    Values,
+    Requested,
     /// A backend that the query does not name.
     Backend(String),
     /// Versions that the query does not name.
@@ -57,8 +57,8 @@ pub fn is_supported(answers: &[CompatAnswer<'_>]) -> bool {
     for answer in answers {
         let is_supported = !matches!(answer.support, Support::Unsupported(_));
         match &answer.scope {
-            AnswerScope::Values if !is_supported => return false,
-            AnswerScope::Values | AnswerScope::Related => {}
+            AnswerScope::Requested if !is_supported => return false,
+            AnswerScope::Requested | AnswerScope::Related => {}
             AnswerScope::Backend(backend) => {
                 *backends.entry(backend).or_insert(true) &= is_supported;
             }
@@ -102,14 +102,14 @@ impl Compat {
         for (target, rocm) in iproduct!(&query.gfx, &query.rocm) {
             answers.add(
                 format!("ROCm {rocm} compiling for {target}"),
-                AnswerScope::Values,
+                AnswerScope::Requested,
                 self.toolchain_gfx_support(target, rocm),
                 self.toolchain_provenance(target, rocm),
             );
             let wheels = match &query.torch {
                 Some(_) => Some((
                     format!("torch's wheels for ROCm {rocm}"),
-                    AnswerScope::Values,
+                    AnswerScope::Requested,
                 )),
                 None => self.related_torch_wheels(rocm),
             };
@@ -135,7 +135,7 @@ impl Compat {
         if let Some(rocm) = &query.rocm {
             answers.add(
                 format!("torch {torch} with ROCm {rocm}"),
-                AnswerScope::Values,
+                AnswerScope::Requested,
                 self.torch_rocm_support(torch, rocm),
                 origin,
             );
@@ -143,7 +143,7 @@ impl Compat {
         if let Some(python) = query.python {
             answers.add(
                 format!("torch {torch} with Python {python}"),
-                AnswerScope::Values,
+                AnswerScope::Requested,
                 self.torch_python_support(torch, python),
                 origin,
             );
@@ -160,7 +160,7 @@ impl Compat {
         let origin = row.map(|row| &row.origin);
         let of_row = row.iter().flat_map(|row| &row.backends);
         let backends: Vec<(&String, AnswerScope)> = match &query.backend {
-            Some(backend) => vec![(backend, AnswerScope::Values)],
+            Some(backend) => vec![(backend, AnswerScope::Requested)],
             None => of_row
                 .map(|backend| (backend, AnswerScope::Backend(backend.clone())))
                 .collect(),
@@ -186,7 +186,7 @@ impl Compat {
         if row.is_none() && query.backend.is_none() {
             answers.add(
                 format!("{package} {version}"),
-                AnswerScope::Values,
+                AnswerScope::Requested,
                 self.unlisted_package_support(package, version),
                 None,
             );
@@ -212,7 +212,7 @@ impl Compat {
         if let Some(python) = query.python {
             answers.add(
                 format!("{package} {version} with Python {python}"),
-                AnswerScope::Values,
+                AnswerScope::Requested,
                 self.package_python_support(package, version, python),
                 origin,
             );

@@ -15,7 +15,7 @@ const AXES: [&str; 5] = ["torch", "rocm", "python", "backend", "gfx"];
 impl Compat {
     /// Parses a query from pairs such as `torch=2.6.0`, `flash-attn==2.8.3` or
     /// `gfx=gfx942;mi300x`. `gpu` is another name of the axis `gfx`, which targets, families and
-    /// products do not need.
+    /// products do not need. Those without an axis are collected.
     ///
     /// # Errors
     /// When a pair has no known axis or an invalid value, or an axis is given twice.
@@ -29,11 +29,11 @@ impl Compat {
         let mut sink = Sink::new();
         let mut query = CompatQuery::default();
         let mut given: Vec<String> = Vec::new();
+        let mut has_bare_gpus = false;
         for pair in pairs {
-            let split = pair.split_once('=').or_else(|| {
-                let is_gpu = self.resolve_gfx(pair).is_ok();
-                is_gpu.then_some(("gfx", pair.as_str()))
-            });
+            let split = pair
+                .split_once('=')
+                .or_else(|| self.has_gpu(pair).then_some(("gfx", pair.as_str())));
             let Some((axis, value)) = split else {
                 let message = format!("`{pair}` is not of the form AXIS=VALUE");
                 let meant: Vec<String> = self
@@ -61,22 +61,24 @@ impl Compat {
             } else {
                 name.as_str()
             };
-            if given.iter().any(|before| before == slot) {
+            let is_bare = !pair.contains('=');
+            if given.iter().any(|before| before == slot) && !(is_bare && has_bare_gpus) {
                 let help = "give each axis once; separate gfx targets with commas";
                 sink.push(bad_question(pair, format!("{slot} is given twice")).help(help));
                 continue;
             }
             given.push(slot.to_owned());
+            has_bare_gpus |= is_bare;
             match name.as_str() {
                 "torch" => query.torch = parse_value(value, pair, "torch", &mut sink),
                 "rocm" => query.rocm = parse_value(value, pair, "rocm", &mut sink),
                 "python" => query.python = parse_value(value, pair, "torch", &mut sink),
                 "backend" => query.backend = Some(value.to_owned()),
                 "gfx" => {
-                    query.gfx = value
-                        .split([';', ','])
-                        .flat_map(|word| self.parse_gfx(word.trim(), pair, &mut sink))
-                        .collect();
+                    let words = value.split([';', ',']);
+                    query.gfx.extend(
+                        words.flat_map(|word| self.parse_gfx(word.trim(), pair, &mut sink)),
+                    );
                 }
                 _ => {
                     query.package = parse_value(value, pair, "packages", &mut sink)
@@ -130,6 +132,12 @@ impl Compat {
     /// Whether queries have an axis of this normalized name.
     fn has_axis(&self, name: &str) -> bool {
         AXES.contains(&name) || self.has_package(name)
+    }
+
+    /// Whether one of the words in a list is a target, a family or a product.
+    fn has_gpu(&self, list: &str) -> bool {
+        list.split([';', ','])
+            .any(|word| self.resolve_gfx(word.trim()).is_ok())
     }
 
     /// Returns the targets of a word, which may be a target, a family or a product.
@@ -216,7 +224,8 @@ mod tests {
     fn gpus_need_no_axis() {
         let compat = Compat::embedded();
         let targets = |pair: &str| {
-            let query = compat.parse_query(&[pair.to_owned()]).unwrap();
+            let pairs: Vec<String> = pair.split(" / ").map(str::to_owned).collect();
+            let query = compat.parse_query(&pairs).unwrap();
             let targets: Vec<String> = query.gfx.iter().map(ToString::to_string).collect();
             targets.join(" ")
         };
@@ -226,12 +235,24 @@ mod tests {
             ("RX 7900 XTX", "gfx1100"),
             ("mi300x", "gfx942"),
             ("gfx120X-all", "gfx1200 gfx1201"),
+            ("mi300x,gfx1100", "gfx942 gfx1100"),
+            ("mi300x / rocm=6.4 / RX 7900 XTX", "gfx942 gfx1100"),
         ] {
             assert_eq!(targets(pair), expect, "{pair}");
         }
         assert_eq!(targets("gfx==gfx1100"), "gfx1100");
         let twice = ["mi300x", "gfx=gfx1100"].map(str::to_owned);
         assert!(compat.parse_query(&twice).is_err());
+        let message = |pairs: [&str; 2]| {
+            let errors = compat.parse_query(&pairs.map(str::to_owned)).unwrap_err();
+            errors.as_slice()[0].message.clone()
+        };
+        assert_eq!(message(["mi300x", "gfx=gfx1100"]), "gfx is given twice");
+        assert_eq!(message(["gfx=gfx1100", "mi300x"]), "gfx is given twice");
+        assert_eq!(
+            message(["torch=2.9.1", "mi300x,zebra"]),
+            "`zebra` is not a gfx target, a family or a product"
+        );
     }
 
     #[test]

@@ -55,18 +55,20 @@ impl Compat {
             .iter()
             .filter(|version| !self.rocm_overview(version).lines.is_empty());
         let covered: Vec<RocmVersion> = covered.cloned().collect();
-        let near = describe_known_rocm(listed, rocm)
-            .or_else(|| {
-                let near = nearest_rocm(&covered, rocm)?;
-                Some(format!("the nearest version with data is {near}"))
-            })
-            .map_or_else(String::new, |text| text + "; ");
-        let help = format!("{near}`rock-matrix compat list rocm` shows the known versions");
+        let near = describe_known_rocm(listed, rocm).or_else(|| {
+            let near = nearest_rocm(&covered, rocm)?;
+            Some(format!("the nearest version with data is {near}"))
+        });
+        let list = "`rock-matrix compat list rocm` shows";
+        let help = match near {
+            Some(near) => format!("{near}; {list} all"),
+            None => format!("{list} the known versions"),
+        };
         Some(bad_value(&format!("rocm={rocm}"), message).help(help))
     }
 
     fn unlisted_torch_release(&self, torch: &Version) -> Option<Diagnostic> {
-        let newest = self.newest_release_besides(torch)?;
+        let newest = self.newest_release_if_unlisted(torch)?;
         let message = format!("torch {torch} is not a known release");
         let help = format!(
             "the newest known release of torch {} is {newest}",

@@ -18,6 +18,23 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
+/// Returns the candidates that are most similar to a word, as [`nearest`] does, sorted: several if
+/// they are equally similar.
+///
+/// ```
+/// use rock_diagnostic::nearest::nearest_all;
+///
+/// assert_eq!(nearest_all("mi300z", ["mi300x", "mi300a", "mi325x"]), ["mi300a", "mi300x"]);
+/// ```
+pub fn nearest_all<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut found: Vec<_> = distances(word, candidates).collect();
+    found.sort_unstable();
+    found.dedup();
+    let least = found.first().map(|(distance, _)| *distance);
+    found.retain(|(distance, _)| Some(*distance) == least);
+    found.into_iter().map(|(_, candidate)| candidate).collect()
+}
+
 /// Returns up to three candidates that are similar to a word, the most similar first.
 ///
 /// ```

@@ -246,7 +246,7 @@ impl StepRunner<'_, '_> {
                     PublishStep::Describe { release, .. } | PublishStep::Publish { release, .. },
                 ) if self.confirm_deletion_and_relist(*release, &error)? => return Ok(()),
                 (Err(error), _) => {
-                    return self.retry_or_fail(vec![(step.key(), error)]);
+                    return self.record_failures_and_relist(vec![(step.key(), error)]);
                 }
             }
         }
@@ -410,7 +410,7 @@ impl StepRunner<'_, '_> {
             (None, None) if unknown.is_empty() => Ok(()),
             (None, None) => {
                 self.failed_rounds += 1;
-                self.retry_or_fail(unknown)
+                self.record_failures_and_relist(unknown)
             }
         }
     }
@@ -501,12 +501,12 @@ impl<'s> UploadStep<'s> {
 }
 
 /// Returns the uploads of steps. Each calls `on_step` and `open_file` when it starts, and `on_sent`
-/// for each chunk. `path_of` returns the path of a file.
+/// for each chunk. `path_of` returns the path of a file, for an error.
 fn pending_uploads<'u>(
     steps: &[UploadStep<'u>],
     observed: &[ListedRelease],
     open_file: &'u dyn Fn(&str) -> std::io::Result<UploadSource>,
-    path_of: &dyn Fn(&str) -> String,
+    path_of: &'u dyn Fn(&str) -> String,
     on_step: &'u RefCell<&mut (dyn FnMut(&PublishStep) + '_)>,
     on_sent: &Arc<OnSent>,
 ) -> Vec<PendingUpload<'u>> {
@@ -525,7 +525,7 @@ fn pending_uploads<'u>(
         PendingUpload {
             to: to.unwrap_or_default(),
             name: as_name.to_owned(),
-            path: path_of(&file.name),
+            path: Box::new(move || path_of(&file.name)),
             open_file: Box::new(move || {
                 (on_step.borrow_mut())(step);
                 open_file(&file.name)

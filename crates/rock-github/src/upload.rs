@@ -42,6 +42,10 @@ pub(super) enum ReadFault {
 #[error("it changed during the upload")]
 struct ContentChanged;
 
+fn content_changed() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, ContentChanged)
+}
+
 /// Returns a body of these bytes, which must have this size and digest. The last chunk is sent only
 /// if they match, so that no other content is ever uploaded completely. `on_sent` is called with
 /// the size of each chunk, and `fault` is set if the file cannot be read to its end.
@@ -124,7 +128,6 @@ impl CheckedFile {
     }
 
     fn read(&mut self) -> io::Result<Option<Bytes>> {
-        let changed = || io::Error::new(io::ErrorKind::InvalidData, ContentChanged);
         while self.left > 0 {
             let mut piece = BytesMut::zeroed(
                 PIECE_BYTES.min(usize::try_from(self.left).unwrap_or(PIECE_BYTES)),
@@ -132,7 +135,7 @@ impl CheckedFile {
             self.file
                 .read_exact(&mut piece)
                 .map_err(|error| match error.kind() {
-                    io::ErrorKind::UnexpectedEof => changed(),
+                    io::ErrorKind::UnexpectedEof => content_changed(),
                     _ => error,
                 })?;
             self.hash.update(&piece);
@@ -147,7 +150,7 @@ impl CheckedFile {
         if self.file.read(&mut [0])? != 0
             || Digest::new(self.hash.finalize_reset().into()) != self.digest
         {
-            return Err(changed());
+            return Err(content_changed());
         }
         Ok(self.held.take())
     }

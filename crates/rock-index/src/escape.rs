@@ -20,7 +20,6 @@ impl HtmlEscaped {
 
 /// Appends `text` to `page`, escaped.
 pub(super) fn push(page: &mut String, text: &str) {
-    let has_meaning = |byte| matches!(byte, b'&' | b'<' | b'>' | b'"' | b'\'');
     if !text.bytes().any(has_meaning) {
         page.push_str(text);
         return;
@@ -40,6 +39,11 @@ pub(super) fn push(page: &mut String, text: &str) {
         done = at + 1;
     }
     page.push_str(&text[done..]);
+}
+
+/// Whether a byte has a meaning in HTML content or in quoted attribute values.
+fn has_meaning(byte: u8) -> bool {
+    matches!(byte, b'&' | b'<' | b'>' | b'"' | b'\'')
 }
 
 impl fmt::Display for HtmlEscaped {

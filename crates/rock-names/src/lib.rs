@@ -75,7 +75,7 @@ pub use label::{
     Accelerator, LabelError, LabelParts, LabelPartsError, LabelStyle, LocalLabel, ParsedLabel,
     cuda_version, is_compact_unambiguous,
 };
-pub use new_label::{NewLabelError, new_label};
+pub use new_label::{NewLabelError, parse_new_label};
 pub use path::{
     is_absolute, is_file_name, is_path_below, parent_directories, resolve_link, without_dots,
 };

@@ -27,15 +27,15 @@ pub enum NewLabelError {
 /// Refuses `rocm-7.1`, whose normal form is `rocm.7.1`, and `rocm7`: they contain no ROCm version.
 ///
 /// ```
-/// use rock_names::new_label;
-/// assert_eq!(new_label("ROCm7.1torch2.9")?.as_str(), "rocm7.1torch2.9");
-/// assert!(new_label("rocm-7.1").unwrap_err().to_string().ends_with("as in `rocm7.1`"));
+/// use rock_names::parse_new_label;
+/// assert_eq!(parse_new_label("ROCm7.1torch2.9")?.as_str(), "rocm7.1torch2.9");
+/// assert!(parse_new_label("rocm-7.1").unwrap_err().to_string().ends_with("as in `rocm7.1`"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
 /// If the text is not a label, or begins with `rocm` and a number that is not a ROCm version.
-pub fn new_label(text: &str) -> Result<LocalLabel, NewLabelError> {
+pub fn parse_new_label(text: &str) -> Result<LocalLabel, NewLabelError> {
     let text = text.strip_prefix('+').unwrap_or(text);
     let label: LocalLabel = text.parse()?;
     match with_rocm_version(label.as_str()) {
@@ -81,7 +81,7 @@ mod tests {
             ("rocm7torch2.9", "rocm7.0torch2.9"),
             ("rocm7.torch2.9", "rocm7.0.torch2.9"),
         ] {
-            let error = new_label(text).unwrap_err();
+            let error = parse_new_label(text).unwrap_err();
             assert_eq!(
                 error,
                 NewLabelError::NoRocmVersion {
@@ -89,7 +89,7 @@ mod tests {
                     corrected: corrected.to_owned(),
                 }
             );
-            assert_eq!(new_label(corrected).unwrap().as_str(), corrected);
+            assert_eq!(parse_new_label(corrected).unwrap().as_str(), corrected);
         }
     }
 
@@ -104,11 +104,14 @@ mod tests {
             "cu124",
             "gfx942",
         ] {
-            assert_eq!(new_label(text).unwrap().as_str(), text);
+            assert_eq!(parse_new_label(text).unwrap().as_str(), text);
         }
-        assert_eq!(new_label("+rocm7.1").unwrap().as_str(), "rocm7.1");
+        assert_eq!(parse_new_label("+rocm7.1").unwrap().as_str(), "rocm7.1");
         for text in ["a+b", "++a", "+"] {
-            assert!(matches!(new_label(text), Err(NewLabelError::Invalid(_))));
+            assert!(matches!(
+                parse_new_label(text),
+                Err(NewLabelError::Invalid(_))
+            ));
         }
     }
 }

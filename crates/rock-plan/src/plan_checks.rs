@@ -92,7 +92,7 @@ pub(super) fn warn_of_unknown_torch(plan: &Plan, compat: &Compat, sink: &mut Sin
             else {
                 continue;
             };
-            let Some(newest) = compat.newest_release_besides(torch) else {
+            let Some(newest) = compat.newest_release_if_unlisted(torch) else {
                 continue;
             };
             let path = format!("axes.{}[{index}]", column.name);

@@ -18,6 +18,7 @@ use regex::Regex;
 use serde::Serialize;
 
 use crate::codes::plan as codes;
+use crate::config::package_version;
 use crate::config::recipe::{RecipeDocument, embedded_names};
 use rock_compat::rows::{Confidence, TorchRow};
 use rock_compat::{Compat, ImportQuery, Support};
@@ -71,7 +72,7 @@ pub enum ProjectError {
     BadName(String),
     /// No file contains the version as a literal: it is computed when the project is built.
     NoVersion(String),
-    /// The version does not follow PEP 440.
+    /// A matrix file cannot have the version, for this reason.
     BadVersion(String),
 }
 
@@ -90,7 +91,7 @@ impl fmt::Display for ProjectError {
                      from its files"
                 )
             }
-            Self::BadVersion(text) => write!(f, "`{text}` is not a valid version (PEP 440)"),
+            Self::BadVersion(reason) => f.write_str(reason),
         }
     }
 }
@@ -162,9 +163,8 @@ impl ProjectFiles {
         let module = name.escaped();
         Ok(PythonProject {
             python: python.and_then(|(text, _)| text.parse().ok()),
-            version: version
-                .parse()
-                .map_err(|_| ProjectError::BadVersion(version))?,
+            version: package_version(&version)
+                .map_err(|(reason, _)| ProjectError::BadVersion(reason))?,
             read_from,
             needs_torch: self.needs_torch(&pyproject),
             module: self
@@ -711,6 +711,17 @@ mod tests {
         assert_eq!(
             read(&attribute),
             Err(ProjectError::NoVersion("my-ops".to_owned()))
+        );
+        let labelled = files(
+            None,
+            None,
+            Some("setup(name='my-ops', version='1.0+cu12')\n"),
+        );
+        assert_eq!(
+            read(&labelled),
+            Err(ProjectError::BadVersion(
+                "`1.0+cu12` already has a label; the plan adds the label".to_owned()
+            ))
         );
         assert!(!files(Some("[tool.ruff]\nline-length = 100\n"), None, None).is_project());
     }

@@ -260,9 +260,9 @@ pub fn write_metadata_files(files: &[IndexFile], wheels: &Path) -> Result<usize,
     }
 }
 
-/// Removes the METADATA of the wheels in a directory that is not next to them, so that pages do not
+/// Clears the METADATA of the wheels in a directory that is not next to them, so that pages do not
 /// announce it. Files of another origin are unchanged.
-pub fn remove_missing_metadata(files: &mut [IndexFile], wheels: &Path) {
+pub fn clear_missing_metadata(files: &mut [IndexFile], wheels: &Path) {
     start_threads();
     files
         .par_iter_mut()

@@ -15,7 +15,7 @@ use rock_sys::DirectorySwap;
 use crate::codes::release as codes;
 use crate::{
     IndexDirectory, IndexInput, IndexOptions, IndexSummary, RebuiltFile, YankRuleSet,
-    index_summaries, lock_for_replacement, rebuilt_warning, remove_missing_metadata,
+    clear_missing_metadata, index_summaries, lock_for_replacement, rebuilt_warning,
     write_metadata_files,
 };
 
@@ -76,7 +76,7 @@ impl<'a> IndexUpdate<'a> {
         } else if options.metadata_directory().is_none()
             && let Some(wheels) = &options.wheels
         {
-            remove_missing_metadata(&mut files, wheels);
+            clear_missing_metadata(&mut files, wheels);
         }
         let links = options.links();
         let lock = options

@@ -14,7 +14,7 @@
 //!
 //! **Invariant:** Applying the changes leaves no changes. A file that differs from the published
 //! one is never replaced unless requested, and files that this program did not write are never
-//! changed. The exception are generated files, such as `SHA256SUMS`: a file with such a name is
+//! changed. Generated files are the exception, such as `SHA256SUMS`: a file with such a name is
 //! replaced whenever it differs, whoever wrote it, in a release that may be changed.
 
 pub mod codes;
@@ -83,8 +83,8 @@ pub use handover::{
     read_leg_reports,
 };
 pub use index_directory::{
-    IndexDirectory, check_index_target, index_kept, is_below, lists_files, names_with_metadata,
-    read_yanked_files, relative_steps, remove_missing_metadata, write_metadata_files,
+    IndexDirectory, check_index_target, clear_missing_metadata, index_kept, is_below, lists_files,
+    names_with_metadata, read_yanked_files, relative_steps, write_metadata_files,
 };
 pub use index_input::{IndexInput, IndexReader, listed_files};
 pub use index_options::{IndexAction, IndexOptions};

@@ -56,7 +56,12 @@ pub fn find_files(paths: &[PathBuf], sink: &mut Sink) -> Vec<PathBuf> {
     }
     if metadata_count > 0 {
         let skipped = counted(metadata_count, "`.metadata` file");
-        let message = format!("skipped {skipped}: the METADATA is in the wheels next to them");
+        let wheels = if metadata_count == 1 {
+            "wheel next to it"
+        } else {
+            "wheels next to them"
+        };
+        let message = format!("skipped {skipped}: the METADATA is in the {wheels}");
         sink.push(Diagnostic::new(&codes::UNREADABLE_NAME, message).severity(Severity::Note));
     }
     files
@@ -81,7 +86,9 @@ pub fn pages_help(directory: &Path) -> Option<String> {
     }
     let parent = match directory.parent() {
         // `.` and `..` have no name to remove.
-        _ if directory.file_name().is_none() => directory.join(".."),
+        _ if directory.file_name().is_none() => {
+            std::fs::canonicalize(directory).ok()?.parent()?.to_owned()
+        }
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
         _ => PathBuf::from("."),
     };

@@ -10,7 +10,7 @@ use crate::audit::{Inspection, check_under_name};
 use crate::cli::{Exit, Shell, load, misused};
 use crate::codes::rocm as codes;
 use crate::diagnostic::shell_line;
-use crate::names::{LocalLabel, NewLabelError, has_wheel_extension, new_label};
+use crate::names::{LocalLabel, NewLabelError, has_wheel_extension, parse_new_label};
 use crate::sys;
 use crate::wheel::{ExistingLabel, LabelCheck, relabel, remove_label};
 
@@ -48,7 +48,7 @@ pub(super) struct Args {
         long,
         value_name = "LABEL",
         alias = "label",
-        value_parser = new_label,
+        value_parser = parse_new_label,
         hide_short_help = true
     )]
     local: Option<LocalLabel>,
@@ -79,11 +79,20 @@ impl Args {
     /// # Errors
     /// The exit code of the command, after reporting that there is no label or that it is invalid.
     fn wheels_and_label(&self) -> Result<(&[PathBuf], Option<LocalLabel>), Exit> {
-        if self.remove || self.local.is_some() {
-            return Ok((&self.words, self.local.clone()));
-        }
         let (last, wheels) = self.words.split_last().expect("clap requires an argument");
         let text = last.to_string_lossy();
+        if self.remove || self.local.is_some() {
+            if !sys::exists(last) && !has_wheel_extension(&text) && is_label(&text) {
+                let option = if self.remove { "--remove" } else { "--local" };
+                let text = format!("the label `{text}` cannot be used with '{option}'");
+                return Err(misused(
+                    &["wheel", "label"],
+                    ErrorKind::ArgumentConflict,
+                    &text,
+                ));
+            }
+            return Ok((&self.words, self.local.clone()));
+        }
         let missing = |text: &str| {
             misused(
                 &["wheel", "label"],
@@ -94,12 +103,12 @@ impl Args {
         if let Some(error) = self.label_first_error() {
             return Err(missing(&error));
         }
-        if wheels.is_empty() || has_wheel_extension(&text) {
+        if wheels.is_empty() || has_wheel_extension(&text) || sys::is_directory(last) {
             return Err(missing(
                 "the following required arguments were not provided:\n  <LABEL>",
             ));
         }
-        let label = new_label(&text).map_err(|error| {
+        let label = parse_new_label(&text).map_err(|error| {
             let text = if text.is_empty() {
                 "the label is empty: use `--remove` to remove the label of the wheels".to_owned()
             } else {
@@ -133,7 +142,7 @@ impl Args {
 
 /// Whether a text is a label, possibly without a readable ROCm version.
 fn is_label(text: &str) -> bool {
-    !matches!(new_label(text), Err(NewLabelError::Invalid(_)))
+    !matches!(parse_new_label(text), Err(NewLabelError::Invalid(_)))
 }
 
 /// Runs the command.

@@ -19,6 +19,8 @@ use rock_publish::remote::{
 
 /// Maximum drafts of one tag that a run creates: a second one if another run deleted the first.
 const MOST_DRAFTS: u32 = 2;
+/// The wait after the last attempt of a step: an asset may be stored, but not listed at once.
+const LAST_WAIT: Duration = Duration::from_secs(16);
 
 impl StepRunner<'_, '_> {
     /// Waits and lists the releases again after steps with an unknown outcome, uploads whose name
@@ -28,7 +30,7 @@ impl StepRunner<'_, '_> {
     ///
     /// # Errors
     /// If another kind of error is among them.
-    pub(super) fn retry_or_fail(
+    pub(super) fn record_failures_and_relist(
         &mut self,
         failed: Vec<(StepKey, GithubError)>,
     ) -> Result<(), GithubError> {
@@ -61,10 +63,11 @@ impl StepRunner<'_, '_> {
                 StepKey::Upload(_) => self.failed_rounds.max(*tries),
                 _ => *tries,
             };
+            if longest.as_ref().is_none_or(|(most, _)| tries > *most) {
+                longest = Some((tries, error.clone()));
+            }
             if tries >= MOST_TRIES {
                 self.exhausted.insert(key, error);
-            } else if longest.as_ref().is_none_or(|(most, _)| tries > *most) {
-                longest = Some((tries, error));
             }
         }
         if let Some((
@@ -73,15 +76,21 @@ impl StepRunner<'_, '_> {
             | GithubError::Malformed { call, reason },
         )) = longest
         {
-            // The asset with a taken name will be listed eventually, even if the listing lags
-            // behind.
-            let duration = if is_taken {
+            let duration = if tries >= MOST_TRIES {
+                LAST_WAIT
+            } else if is_taken {
+                // The asset with a taken name will be listed eventually, even if the listing lags
+                // behind.
                 Duration::from_secs(1 << tries)
             } else {
                 self.client.backoff(tries)
             };
-            let wait = RequestWait::new(&call, &reason, duration).before_attempt(tries + 1);
-            self.client.wait(wait)?;
+            let wait = RequestWait::new(&call, &reason, duration);
+            self.client.wait(if tries >= MOST_TRIES {
+                wait
+            } else {
+                wait.before_attempt(tries + 1)
+            })?;
         }
         self.relist()
     }

@@ -1,7 +1,7 @@
 //! Runs against simulated releases.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use http::{Method, Request, Response};
 use rock_compat::Compat;
@@ -13,10 +13,11 @@ use rock_sys::http::{HttpBody, HttpError, full_body};
 use serde_json::json;
 
 use super::{PublishCallbacks, PublishResult, PublishRun, apply};
-use crate::client::testing::client_over;
+use crate::client::testing::{call_options, client_with};
 use crate::retry::MOST_TRIES;
 use crate::{
-    ApiEndpoint, GithubError, RecordingTransport, ResponseFuture, Transport, UploadSource,
+    ApiEndpoint, CallOptions, GithubError, RecordingTransport, ResponseFuture, Transport,
+    UploadSource,
 };
 
 /// The handling of requests.
@@ -29,6 +30,8 @@ enum Fault {
     NameTaken,
     /// No upload has a response. Only the last attempt is stored.
     OnlyLastAttemptStored,
+    /// As before, and the asset is not listed before the next wait.
+    LastAttemptListedAfterWait,
     /// No creation of a draft has a response. Only the last attempt is stored.
     OnlyLastDraftStored,
     /// No upload of `a.whl` is stored or has a response.
@@ -47,6 +50,8 @@ struct FaultyTransport {
     fault: Fault,
     creations: AtomicUsize,
     uploads: AtomicUsize,
+    /// Whether assets are not listed until the next wait.
+    is_listing_late: AtomicBool,
 }
 
 impl Transport for FaultyTransport {
@@ -58,6 +63,8 @@ impl Transport for FaultyTransport {
         let is_first_file = request.uri().query() == Some("name=a.whl");
         let is_of_asset = request.uri().path().contains("/releases/assets/");
         let is_download = is_of_asset && request.method() == Method::GET;
+        let is_listing =
+            request.method() == Method::GET && request.uri().path().ends_with("/assets");
         let is_rename = is_of_asset && request.method() == Method::PATCH;
         let is_last = |before: usize| u32::try_from(before + 1) == Ok(MOST_TRIES);
         Box::pin(async move {
@@ -67,6 +74,11 @@ impl Transport for FaultyTransport {
                         self.releases.send(request).await?;
                     }
                     return Err(HttpError::transient("the connection was cut"));
+                }
+                Fault::LastAttemptListedAfterWait
+                    if is_listing && self.is_listing_late.load(Ordering::Relaxed) =>
+                {
+                    return Ok(Response::new(full_body("[]")));
                 }
                 Fault::ShortDownloads if is_download => {
                     return Ok(Response::new(full_body("ab")));
@@ -92,7 +104,7 @@ impl Transport for FaultyTransport {
                 return Ok(refusal.expect("the response is valid"));
             }
             let is_stored = match self.fault {
-                Fault::OnlyLastAttemptStored => is_last(before),
+                Fault::OnlyLastAttemptStored | Fault::LastAttemptListedAfterWait => is_last(before),
                 Fault::UploadsOfFirstFileLost => !is_first_file,
                 Fault::UploadsLost => false,
                 _ => true,
@@ -101,9 +113,13 @@ impl Transport for FaultyTransport {
                 return Err(HttpError::transient("the connection was cut"));
             }
             let response = self.releases.send(request).await;
-            let is_lost = self.fault == Fault::OnlyLastAttemptStored
-                || (self.fault == Fault::FirstResponseLost && before == 0);
+            let is_lost = match self.fault {
+                Fault::OnlyLastAttemptStored | Fault::LastAttemptListedAfterWait => true,
+                Fault::FirstResponseLost => before == 0,
+                _ => false,
+            };
             if is_lost {
+                self.is_listing_late.store(true, Ordering::Relaxed);
                 return Err(HttpError::transient("the connection was cut"));
             }
             response
@@ -129,6 +145,7 @@ fn publish_files(
         fault,
         creations: AtomicUsize::new(0),
         uploads: AtomicUsize::new(0),
+        is_listing_late: AtomicBool::new(false),
     });
     let mut desired = DesiredRelease::new("v1".to_owned(), "nonce".to_owned(), &Compat::embedded());
     desired.assets.extend(names.iter().map(|name| DesiredFile {
@@ -144,7 +161,11 @@ fn publish_files(
         on_sent: Arc::new(|_, _| {}),
         at_once: 1,
     };
-    let client = client_over(Arc::clone(&transport) as Arc<dyn Transport>);
+    let waiting = Arc::clone(&transport);
+    let client = client_with(CallOptions {
+        on_wait: Box::new(move |_| waiting.is_listing_late.store(false, Ordering::Relaxed)),
+        ..call_options(Arc::clone(&transport) as Arc<dyn Transport>)
+    });
     let run = apply(&client, &desired, policy, listed, &mut callbacks);
     let calls = transport.releases.calls();
     let lines = calls
@@ -197,13 +218,18 @@ fn an_upload_whose_name_stays_taken_ends_the_run() {
     assert_eq!(u32::try_from(uploads), Ok(MOST_TRIES));
 }
 
-/// The releases are listed again after the last attempt, too.
+/// The releases are listed again after the last attempt, too, and after a wait.
 #[test]
 fn an_upload_whose_last_attempt_is_stored_without_a_response_is_a_success() {
-    let (run, lines, uploads) = publish(Fault::OnlyLastAttemptStored);
-    assert_eq!(run.end, PublishResult::Done(vec![1]));
-    assert_eq!(u32::try_from(uploads), Ok(MOST_TRIES));
-    assert_eq!(lines, WHOLE_RUN);
+    for fault in [
+        Fault::OnlyLastAttemptStored,
+        Fault::LastAttemptListedAfterWait,
+    ] {
+        let (run, lines, uploads) = publish(fault);
+        assert_eq!(run.end, PublishResult::Done(vec![1]), "{fault:?}");
+        assert_eq!(u32::try_from(uploads), Ok(MOST_TRIES));
+        assert_eq!(lines, WHOLE_RUN);
+    }
 }
 
 #[test]

@@ -23,8 +23,8 @@ pub struct PendingUpload<'u> {
     pub to: String,
     /// The name of the asset.
     pub name: String,
-    /// The path of the file, for messages.
-    pub path: String,
+    /// Returns the path of the file, for messages.
+    pub path: Box<dyn Fn() -> String + 'u>,
     /// Opens the file when its upload starts.
     pub open_file: Box<dyn Fn() -> io::Result<UploadSource> + 'u>,
     /// Its size in bytes.
@@ -105,7 +105,7 @@ async fn attempt_upload(
     tries: u32,
 ) -> Result<Option<ListedAsset>, GithubError> {
     let unreadable = |error: io::Error| GithubError::File {
-        path: upload.path.clone(),
+        path: (upload.path)(),
         reason: error.to_string(),
     };
     let source = (upload.open_file)().map_err(unreadable)?;
@@ -136,7 +136,7 @@ async fn attempt_upload(
     let sent = executor.send_once(request, call, tries).await;
     // A file that could not be read was not uploaded, whatever happened to the request.
     if let (Err(GithubError::UnknownOutcome { .. }), Some(fault)) = (&sent, fault.get()) {
-        let path = upload.path.clone();
+        let path = (upload.path)();
         return Err(match fault.clone() {
             ReadFault::Changed => GithubError::FileChanged { path },
             ReadFault::Unreadable(reason) => GithubError::File { path, reason },

@@ -70,7 +70,7 @@ pub const FILE_CANNOT_BE_SENT: Code = Code::error(
 pub const ASSET_RENAMED: Code = Code::error(
     "G110",
     "asset-renamed",
-    "GitHub stored an uploaded file under another name, and the asset was deleted; or GitHub renamed an asset to another name than requested, and it remains in the release under that name. GitHub keeps letters, digits, `.`, `_`, `+` and `-`, and replaces everything else by `.`. A draft remains a draft.\n\nDelete an asset that remains under another name. Rename the file so that it has only these characters, and publish again.",
+    "GitHub stored an uploaded file under another name, and the asset was deleted. Or GitHub renamed an asset to another name than requested; this asset remains in the release. GitHub keeps letters, digits, `.`, `_`, `+` and `-`, and replaces everything else by `.`. A draft remains a draft.\n\nDelete an asset that remains under another name. Rename the file so that it has only these characters, and publish again.",
 );
 /// An asset that GitHub stored with other bytes.
 pub const ASSET_DAMAGED: Code = Code::error(

@@ -30,6 +30,7 @@ pub use model::*;
 pub use parsed_file::ParsedFile;
 pub use profile::{RecipeBackend, RecipeProfile};
 pub use read::{docker_argument_fault, is_saved_plan, read, read_parsed};
+pub(crate) use read::{package_version, released_version};
 pub(crate) use recipe_checks::{check_recipe, missing_variable};
 pub use reference::{reference, schema};
 pub use runner::{RunnerSelector, RunnerSelectorError, is_runner_group};

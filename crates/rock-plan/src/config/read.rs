@@ -17,6 +17,7 @@ mod numbers;
 mod release_type;
 mod texts;
 
+pub(crate) use axes::{package_version, released_version};
 pub use texts::docker_argument_fault;
 
 use super::fields::{MATRIX, MATRIX_FILE};

@@ -7,10 +7,10 @@ use serde::Serialize;
 use super::own_recipe::own_recipe_starter;
 use super::{ProjectFiles, StarterMatrix, StarterRequest};
 use crate::codes::plan as codes;
-use crate::config::recipe;
+use crate::config::{recipe, released_version};
 use rock_compat::Compat;
 use rock_diagnostic::{Diagnostic, Sink, SourceText};
-use rock_names::{DistributionName, PackageVersion};
+use rock_names::{DistributionName, PackageVersion, Version};
 use rock_template::render;
 
 #[derive(Serialize)]
@@ -23,14 +23,13 @@ struct PackageView<'a> {
 /// builds it.
 ///
 /// # Errors
-/// If the version is missing or invalid.
+/// If the version is missing or not a release that an axis can have.
 pub(super) fn package_starter(
     distribution: &DistributionName,
     request: &StarterRequest,
     compat: &Compat,
 ) -> Result<StarterMatrix, Diagnostic> {
     let name = distribution.normalized();
-    let fault = |message: String| Diagnostic::new(&codes::NO_STARTER, message);
     let Some(version) = &request.version else {
         let message = format!(
             "there is no pyproject.toml or setup.py in {}, and no version of `{name}` on PyPI is \
@@ -42,10 +41,8 @@ pub(super) fn package_starter(
              directory of the project",
         ));
     };
-    let version: PackageVersion = version.parse().map_err(|_| {
-        fault(format!("`{version}` is not a valid version (PEP 440)"))
-            .help("pass a release, such as `--set version=1.2`")
-    })?;
+    let version = sdist_version(version)
+        .map_err(|reason| fault(reason).help("pass a release, such as `--set version=1.2`"))?;
     let view = PackageView {
         name: &name,
         version: version.to_string(),
@@ -69,6 +66,20 @@ pub(super) fn package_starter(
         recipe: Some(text),
         ..starter
     })
+}
+
+/// Parses the version of a source distribution, or returns the reason why there is none.
+fn sdist_version(text: &str) -> Result<Version, String> {
+    if let Ok(PackageVersion::Commit { .. }) = text.parse() {
+        return Err(format!(
+            "`{text}` is a commit, and source distributions on PyPI are releases"
+        ));
+    }
+    released_version(text).map_err(|(reason, _)| reason)
+}
+
+fn fault(message: String) -> Diagnostic {
+    Diagnostic::new(&codes::NO_STARTER, message)
 }
 
 #[cfg(test)]
@@ -105,12 +116,35 @@ mod tests {
     }
 
     #[test]
-    fn a_version_is_required() {
+    fn a_released_version_is_required() {
         let compat = Compat::embedded();
-        for version in [None, Some("new")] {
+        let versions = [
+            None,
+            Some("new"),
+            Some("main:abcdef1"),
+            Some("v1.2.0"),
+            Some("1.0+cu12"),
+            Some("1!2.0"),
+        ];
+        let messages = versions.map(|version| {
             let request = request(version);
             let name = request.distribution.clone().unwrap();
-            assert!(package_starter(&name, &request, &compat).is_err());
-        }
+            let error = package_starter(&name, &request, &compat).unwrap_err();
+            assert_eq!(error.code.id, "P090");
+            error.message
+        });
+        assert_eq!(
+            messages,
+            [
+                "there is no pyproject.toml or setup.py in this directory, and no version of \
+                 `my-kernels` on PyPI is given",
+                "`new` is not a version: expected version to start with a number, but no leading \
+                 ASCII digits were found",
+                "`main:abcdef1` is a commit, and source distributions on PyPI are releases",
+                "`v1.2.0` is not a plain version; did you mean `1.2.0`?",
+                "`1.0+cu12` already has a label; the plan adds the label",
+                "`1!2.0` has an epoch, which names of release files cannot contain",
+            ]
+        );
     }
 }

@@ -7,7 +7,7 @@
 //!
 //! **Invariant:** A release is published only when every desired file is present under its name
 //! with its size and digest. A file with different content is replaced in a draft that a run
-//! created, elsewhere only on request. The exception are generated files
+//! created, elsewhere only on request. Generated files are the exception
 //! ([`generated`](crate::DesiredFile::generated)): one that differs is replaced in every release
 //! that may be changed, even if somebody else uploaded it. Files that are not desired are left
 //! alone; a leftover of an earlier run is recognized by its temporary name together with its

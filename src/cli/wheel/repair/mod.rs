@@ -18,7 +18,7 @@ use crate::cli::{Exit, Format, Shell, load};
 use crate::codes::wheel as codes;
 use crate::config::REPAIR_PRESETS;
 use crate::diagnostic::{Diagnostic, Diagnostics, ExitClass};
-use crate::names::{LocalLabel, new_label};
+use crate::names::{LocalLabel, parse_new_label};
 use crate::wheel::DosTime;
 
 pub(in crate::cli) use text::{graft_lines, repair_note_line, unchanged_line};
@@ -88,7 +88,7 @@ pub(super) struct Args {
         long,
         value_name = "LABEL",
         alias = "label",
-        value_parser = new_label,
+        value_parser = parse_new_label,
         help_heading = "Output"
     )]
     relabel: Option<LocalLabel>,

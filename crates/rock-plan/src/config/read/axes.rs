@@ -236,7 +236,7 @@ fn version(role: AxisRole, text: &str) -> Result<ParsedValue, MessageAndHelp> {
             .map(ParsedValue::Rocm)
             .map_err(|e| (e.to_string(), rocm_help(text))),
         AxisRole::Torch => torch(text).map(ParsedValue::Torch),
-        AxisRole::Package => package(text).map(ParsedValue::Package),
+        AxisRole::Package => package_version(text).map(ParsedValue::Package),
         _ if is_name(text) => Ok(ParsedValue::Text(text.to_owned())),
         _ => Err((
             format!(
@@ -323,7 +323,8 @@ fn torch(text: &str) -> Result<Version, MessageAndHelp> {
     Ok(version)
 }
 
-fn package(text: &str) -> Result<PackageVersion, MessageAndHelp> {
+/// Parses a version of the package to build: a release, or a commit with its family.
+pub(crate) fn package_version(text: &str) -> Result<PackageVersion, MessageAndHelp> {
     if text.contains(':') {
         return text.parse().map_err(|e: rock_names::VersionError| {
             (
@@ -355,6 +356,11 @@ fn package(text: &str) -> Result<PackageVersion, MessageAndHelp> {
             help.into(),
         ));
     }
+    released_version(text).map(PackageVersion::Released)
+}
+
+/// Parses a release without a label.
+pub(crate) fn released_version(text: &str) -> Result<Version, MessageAndHelp> {
     let version = plain_version(text, "2.8.3")?;
     if version.local().is_some() {
         let help = format!("write `\"{}\"`", version.public());
@@ -363,5 +369,5 @@ fn package(text: &str) -> Result<PackageVersion, MessageAndHelp> {
             help,
         ));
     }
-    Ok(PackageVersion::Released(version))
+    Ok(version)
 }
