@@ -30,8 +30,8 @@ Examples:
 pub(super) struct Args {
     /// Matrix and recipe files [default: matrices/*.yaml]
     ///
-    /// The default is all files in `matrices/` that end in `.yaml` or `.yml`. `-` reads standard
-    /// input.
+    /// A directory stands for all files in it that end in `.yaml` or `.yml`; the default is
+    /// `matrices/`. `-` reads standard input.
     files: Vec<PathBuf>,
     /// Fail if there are no jobs
     #[arg(long)]

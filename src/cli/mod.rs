@@ -294,7 +294,7 @@ fn parsed(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Er
         }
         Err(error) => return Err(error),
     };
-    suggestions::check_out_option(&arguments, &matches)?;
+    suggestions::check_single_dashes(&arguments, &matches)?;
     Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }
 

@@ -13,8 +13,8 @@ use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::names::{DistributionName, LocalLabel, PythonVersion, RocmVersion};
 use crate::pick::{
-    self, InstalledTorch, LibcKind, MachineLibc, MachineOverrides, TargetMachine, WheelOffers,
-    WheelPick,
+    self, InstalledTorch, LibcKind, MachineLibc, MachineOverrides, RequestedWheel, TargetMachine,
+    WheelOffers, WheelPick,
 };
 use crate::publish::ManifestSelection;
 use crate::sys;
@@ -33,12 +33,13 @@ A saved list of releases is a file that `report listing` wrote, or the output of
 
 Examples:
   rock-matrix pick flash-attn --published OWNER/REPO                 releases on GitHub
+  rock-matrix pick flash-attn==2.8.3 --published OWNER/REPO          one version
   rock-matrix pick --wheels dist                                     wheels of a build"
 )]
 pub(super) struct Args {
-    /// Distribution, such as flash-attn; optional if only one is published
+    /// Distribution, such as flash-attn or flash-attn==2.8.3; optional if only one is published
     #[arg(value_name = "DISTRIBUTION")]
-    distribution: Option<DistributionName>,
+    distribution: Option<RequestedWheel>,
     // The former spelling of the argument.
     #[arg(
         long = "distribution",
@@ -152,9 +153,16 @@ pub(super) struct Args {
 impl Args {
     /// Returns the requested distribution.
     fn distribution(&self) -> Option<&DistributionName> {
-        self.distribution
-            .as_ref()
+        let requested = self.distribution.as_ref();
+        requested
+            .map(|requested| &requested.distribution)
             .or(self.distribution_option.as_ref())
+    }
+
+    /// Returns the requested distribution if it has a version.
+    fn requested_version(&self) -> Option<&RequestedWheel> {
+        let requested = self.distribution.as_ref();
+        requested.filter(|requested| requested.version.is_some())
     }
 }
 
@@ -198,6 +206,13 @@ fn pick(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
             sink.push(error);
             Exit::Fault
         })?;
+    let wheels = match args.requested_version() {
+        Some(requested) => pick::select_version(requested, wheels).map_err(|error| {
+            sink.push(error);
+            Exit::Fault
+        })?,
+        None => wheels,
+    };
     machine.distribution = Some(distribution.clone());
     shell.say(&format!("looking for {distribution} for {machine}"));
     let pick = WheelPick::new(wheels, machine, compat);

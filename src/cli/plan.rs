@@ -16,7 +16,7 @@ use super::{Exit, Shell, load, misused};
 use crate::codes::plan as codes;
 use crate::config::recipe::RecipeDocument;
 use crate::config::{self, AxisOverrides, RequestedCell};
-use crate::diagnostic::{Diagnostic, Severity, Sink, counted, is_or_are};
+use crate::diagnostic::{Diagnostic, Severity, Sink, SourceText, counted, is_or_are};
 use crate::plan::workspace::{
     SelectedPlan, Workspace, is_stdin, read_document, read_text, single_matrix_file,
 };
@@ -24,14 +24,15 @@ use crate::plan::{self, AxisFilter, LARGEST_PLAN_BYTES, Plan, PlanInputs, Runner
 use crate::publish::{ManifestSelection, PublishedReleases};
 use crate::recipe::parallel_jobs::PlanParallelJobs;
 use crate::report::{ExpectedCells, WheelListing};
-use crate::{exec, report};
+use crate::{exec, report, sys};
 
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
   rock-matrix plan                            all jobs of the matrix files in matrices/
   rock-matrix plan --explain                  show the reason for each excluded combination
-  rock-matrix plan --format json > plan.json  save the plan for build and publish
+  rock-matrix plan --out plan.json            save the plan for build and publish
+  rock-matrix plan plan.json                  show a saved plan
   rock-matrix plan --published OWNER/REPO     without wheels that are published on GitHub
   rock-matrix plan --published releases.json  the same, with a saved list of releases
   rock-matrix plan --diff plan.json           show the effect of an edit
@@ -41,10 +42,10 @@ Examples:
   rock-matrix plan --only python=3.12         only the jobs with this value
   rock-matrix plan --only-failed run.json     only the jobs that failed in a workflow run")]
 pub(super) struct Args {
-    /// Matrix files, combined into one plan [default: matrices/*.yaml]
+    /// Matrix files, combined into one plan, or one saved plan [default: matrices/*.yaml]
     ///
-    /// The default is all files in `matrices/` that end in `.yaml` or `.yml`. `-` reads standard
-    /// input.
+    /// A directory stands for all files in it that end in `.yaml` or `.yml`; the default is
+    /// `matrices/`. `-` reads standard input.
     files: Vec<PathBuf>,
     /// Keep only jobs with one of these values, such as `python=3.12`; can be repeated
     ///
@@ -78,9 +79,9 @@ pub(super) struct Args {
     from_issue: Option<PathBuf>,
     #[command(flatten)]
     overrides: overrides::OverrideArgs,
-    /// Output format
-    #[arg(long, value_enum, default_value = "human", help_heading = "Output")]
-    format: PlanFormat,
+    /// Output format [default: human, or json if the file of --out ends in .json]
+    #[arg(long, value_enum, help_heading = "Output")]
+    format: Option<PlanFormat>,
     /// Same as --format json
     #[arg(long, conflicts_with = "format", help_heading = "Output")]
     json: bool,
@@ -107,7 +108,9 @@ pub(super) struct Args {
         help_heading = "Output"
     )]
     runner: Option<RunnerShape>,
-    /// Write to this file instead of stdout
+    /// Write to this file instead of stdout, as JSON if it ends in .json
+    ///
+    /// `--format` and `--json` take precedence over the extension.
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     out: Option<PathBuf>,
     /// Fail if there are no jobs
@@ -159,20 +162,26 @@ pub(super) struct Args {
 
 impl Args {
     fn format(&self) -> PlanFormat {
-        if self.json {
-            PlanFormat::Json
-        } else {
-            self.format
+        let is_json_file = || {
+            let extension = self.out.as_deref().and_then(Path::extension);
+            extension.is_some_and(|extension| extension == "json")
+        };
+        match self.format {
+            Some(format) => format,
+            None if self.json || is_json_file() => PlanFormat::Json,
+            None => PlanFormat::Human,
         }
     }
 
-    /// Whether an option selects jobs or replaces values, which a saved plan does not permit.
+    /// Whether an option selects or shards jobs or replaces values, which a saved plan does not
+    /// permit.
     fn has_selection(&self) -> bool {
         !self.only.is_empty()
             || !self.published.is_empty()
             || self.only_failed.is_some()
             || self.from_issue.is_some()
             || self.runner.is_some()
+            || self.github_output
             || self.overrides.overrides() != AxisOverrides::default()
     }
 }
@@ -228,12 +237,13 @@ fn make(
     requested: &mut Option<RequestedCell>,
     sink: &mut Sink,
 ) -> Result<Exit, Exit> {
-    if let Some(old) = &args.diff
-        && let Some(new) = saved_plan(args, sink)?
-    {
-        let inputs = args.files.iter().chain([old]).map(PathBuf::as_path);
+    if let Some((source, saved)) = saved_plan(args, sink)? {
+        let inputs = args.files.iter().chain(&args.diff).map(PathBuf::as_path);
         load::refuse_overwriting_input(shell, args.out.as_deref(), inputs)?;
-        return output::print_changes(args, shell, old, &new, sink);
+        return match &args.diff {
+            Some(old) => output::print_changes(args, shell, old, &saved, sink),
+            None => output::print_saved(args, shell, &source, &saved, sink),
+        };
     }
     let compat = load::compat(shell)?;
     let mut published = published::read(
@@ -347,11 +357,11 @@ fn make(
     output::print(args, shell, &plan, &notes, sink)
 }
 
-/// Reads the saved plan that `--diff` compares with another one; `None` if the files are matrix
-/// files.
-fn saved_plan(args: &Args, sink: &mut Sink) -> Result<Option<SavedPlan>, Exit> {
+/// Reads the saved plan to show or compare, with its text; `None` if the files are matrix files.
+fn saved_plan(args: &Args, sink: &mut Sink) -> Result<Option<(SourceText, SavedPlan)>, Exit> {
     let file = match &args.files[..] {
-        [file] if !is_stdin(file) => file,
+        // Standard input and pipes can be read only once.
+        [file] if !is_stdin(file) && sys::is_file(file) => file,
         _ => return Ok(None),
     };
     // Files that cannot be read are reported with the matrix files.
@@ -361,14 +371,14 @@ fn saved_plan(args: &Args, sink: &mut Sink) -> Result<Option<SavedPlan>, Exit> {
     };
     if args.has_selection() {
         let text = format!(
-            "`{}` is a saved plan, whose jobs cannot be selected and whose values cannot be \
-             replaced: name the matrix files instead, or leave out the other options",
+            "`{}` is a saved plan, whose jobs cannot be selected or sharded and whose values \
+             cannot be replaced: name the matrix files instead, or leave out the other options",
             file.display()
         );
         return Err(misused(&["plan"], ErrorKind::ArgumentConflict, &text));
     }
     let saved = plan::read_saved(&source, sink).ok_or(Exit::Fault)?;
-    Ok(Some(saved))
+    Ok(Some((source, saved)))
 }
 
 /// Warns about published wheels that lack code for targets of the jobs that were skipped for them.

@@ -1,19 +1,20 @@
-//! Tips of command-line errors: the commands and options that were meant, and a check for options of
-//! other programs that are read as something else.
+//! Tips of command-line errors: the commands and options that were meant, and a check for long
+//! options with one dash that are read as something else.
 
 mod table;
 
 use std::ffi::OsString;
 use std::path::Path;
 
-use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, Command};
 use itertools::Itertools as _;
 
 use super::completed_value;
 use crate::compat::Compat;
 use crate::diagnostic::nearest::nearest_few;
 use crate::diagnostic::{shell_line, shell_quoted};
+use crate::names::has_wheel_extension;
 
 /// Options that delete or overwrite something, so that no error suggests them.
 const DELETING: [&str; 10] = [
@@ -39,22 +40,18 @@ const MIN_NAME_CHARS: usize = 3;
 /// Maximum number of values of a missing argument that a tip lists.
 const MAX_LISTED_VALUES: usize = 8;
 
-/// Refuses `-out` and `-output` of other programs, which are `-o` with the value `ut` or `utput`:
-/// the output would be written to a file with this name.
-pub(super) fn check_out_option(
+/// Minimum number of characters of a long option that is recognized with one dash: `-out`.
+const MIN_OPTION_CHARS: usize = 3;
+
+/// Refuses long options with one dash, as other programs have them, that are read as a short option
+/// with a value: `-only` is `-o` with the value `nly`, so that the output would be written to a file
+/// with this name.
+pub(super) fn check_single_dashes(
     arguments: &[OsString],
     matches: &clap::ArgMatches,
 ) -> Result<(), clap::Error> {
-    let value = |word: &OsString| {
-        let value = word.as_encoded_bytes().strip_prefix(b"-o")?;
-        value.starts_with(b"ut").then(|| value.to_owned())
-    };
     // Most command lines have no such word, and need no second command.
-    let words: Vec<(&OsString, Vec<u8>)> = arguments
-        .iter()
-        .filter_map(|word| Some((word, value(word)?)))
-        .collect();
-    if words.is_empty() {
+    if single_dash_words(arguments).next().is_none() {
         return Ok(());
     }
     let mut all = super::command();
@@ -63,26 +60,62 @@ pub(super) fn check_out_option(
         named = named.find_subcommand_mut(name).expect("it was parsed");
         matches = inner;
     }
-    let Some(option) = named
-        .get_arguments()
-        .find(|argument| argument.get_short() == Some('o'))
-    else {
-        return Ok(());
+    let is_value = |word: &str| {
+        let values = matches
+            .ids()
+            .filter_map(|id| matches.try_get_raw(id.as_str()).ok().flatten());
+        values.flatten().any(|value| value == word)
     };
-    let is_given = |value: &[u8]| {
-        let given = matches.get_raw(option.get_id().as_str());
-        given.is_some_and(|mut given| given.any(|given| given.as_encoded_bytes() == value))
+    let text = single_dash_words(arguments)
+        .filter(|word| !is_value(word))
+        .find_map(|word| single_dash_text(word, named));
+    match text {
+        Some(text) => Err(named.error(ErrorKind::UnknownArgument, text)),
+        None => Ok(()),
+    }
+}
+
+/// Returns the error text for a word that is a long option of the command with one dash.
+fn single_dash_text(word: &str, command: &Command) -> Option<String> {
+    let option = option_with_name(command, single_dash_name(word)?)?;
+    let long = option.get_long()?;
+    let (first, value) = word.strip_prefix('-')?.split_at_checked(1)?;
+    let options = if first.chars().eq(option.get_short()) {
+        format!("`-{first}` or `--{long}`")
+    } else {
+        format!("`--{long}`")
     };
-    let Some((word, value)) = words.iter().find(|(_, value)| is_given(value)) else {
-        return Ok(());
-    };
-    let text = format!(
-        "`{}` would be `-o` with the value `{}`: write `-o` or `--{}`",
-        word.to_string_lossy(),
-        String::from_utf8_lossy(value),
-        option.get_long().unwrap_or("out")
-    );
-    Err(named.error(ErrorKind::UnknownArgument, text))
+    Some(format!(
+        "`{word}` would be `-{first}` with the value `{value}`: write {options}"
+    ))
+}
+
+/// Returns the words before `--` that may be long options with one dash.
+fn single_dash_words(arguments: &[OsString]) -> impl Iterator<Item = &str> {
+    arguments
+        .iter()
+        .skip(1)
+        .map_while(|word| Some(word.to_str().unwrap_or_default()).filter(|word| *word != "--"))
+        .filter(|word| single_dash_name(word).is_some())
+}
+
+/// Returns the name in a word such as `-name` or `-name=value`.
+fn single_dash_name(word: &str) -> Option<&str> {
+    let name = word.strip_prefix('-')?.split('=').next()?;
+    let is_long = name.len() >= MIN_OPTION_CHARS;
+    (is_long && name.starts_with(|c: char| c.is_ascii_lowercase())).then_some(name)
+}
+
+/// Returns the option with this long name or alias. `-output` and `-outfile` of other programs are
+/// the option `-o`.
+fn option_with_name<'c>(command: &'c Command, name: &str) -> Option<&'c Arg> {
+    command.get_arguments().find(|argument| {
+        argument.get_long() == Some(name)
+            || argument
+                .get_all_aliases()
+                .is_some_and(|aliases| aliases.contains(&name))
+            || (argument.get_short() == Some('o') && name.starts_with("out"))
+    })
 }
 
 /// Replaces clap's tips with ones that lead to a command line that works, and its usage with that
@@ -105,12 +138,17 @@ pub(super) fn improved(mut error: clap::Error, arguments: &[OsString]) -> clap::
     let usage = command.clone().render_usage();
     let tips = match kind {
         ErrorKind::UnknownArgument => option_tips(&mut error, command, &path, arguments),
-        ErrorKind::InvalidSubcommand => subcommand_tips(&mut error, &root, command, &path),
+        ErrorKind::InvalidSubcommand => {
+            subcommand_tips(&mut error, &root, command, &path, arguments)
+        }
         ErrorKind::ArgumentConflict => conflict_tips(&error, &path),
         _ => {
             let (group, name) = path.rsplit_once(' ').unwrap_or(("", path.as_str()));
             let mut tips = table::tips(group, name);
             tips.extend(value_tip(&error, command));
+            if path == "wheel retag" {
+                tips.extend(tag_tip(arguments));
+            }
             tips
         }
     };
@@ -185,7 +223,20 @@ fn option_tips(
     let Some(option) = context(error, ContextKind::InvalidArg).into_iter().next() else {
         return Vec::new();
     };
-    let option = option_name(&option);
+    let mut option = option_name(&option).to_owned();
+    // clap names only the first letter that it does not know.
+    if let Some(name) = misread_option(&option, arguments) {
+        let shown = ContextValue::String(format!("-{name}"));
+        error.insert(ContextKind::InvalidArg, shown);
+        let long = option_with_name(command, name).and_then(Arg::get_long);
+        if let Some(long) = long.filter(|long| !DELETING.contains(long)) {
+            let similar = ContextValue::String(format!("--{long}"));
+            error.insert(ContextKind::SuggestedArg, similar);
+            return Vec::new();
+        }
+        option = format!("--{name}");
+    }
+    let option = option.as_str();
     if option == "--only"
         && let Some(tip) = filtered_plan(path, arguments)
     {
@@ -216,6 +267,62 @@ fn option_tips(
         error.insert(ContextKind::SuggestedArg, similar);
     }
     Vec::new()
+}
+
+/// Returns the name of the long option with one dash that contains an unknown short option: `json`
+/// for `-j` of `-json`.
+fn misread_option<'a>(option: &str, arguments: &'a [OsString]) -> Option<&'a str> {
+    let letter = option.strip_prefix('-')?;
+    if letter.starts_with('-') || arguments.iter().any(|word| word.as_os_str() == option) {
+        return None;
+    }
+    single_dash_words(arguments)
+        .filter_map(single_dash_name)
+        .find(|name| name.contains(letter))
+}
+
+/// Returns the tip for a tag among the arguments of `wheel retag`: the options that set it.
+fn tag_tip(arguments: &[OsString]) -> Option<String> {
+    let words = arguments.iter().filter_map(|word| word.to_str());
+    let options = words
+        .skip_while(|word| *word != "retag")
+        .skip(1)
+        .find_map(tag_options)?;
+    Some(format!("write tags as options: `{options}`"))
+}
+
+/// Returns the options that set a Python, ABI or platform tag, or all three as in filenames.
+fn tag_options(word: &str) -> Option<String> {
+    let is_platform = |tag: &str| {
+        let starts = ["linux_", "macosx_", "manylinux", "musllinux", "win_"];
+        ["any", "win32"].contains(&tag) || starts.iter().any(|start| tag.starts_with(start))
+    };
+    let is_python = |tag: &str| {
+        let names = ["cp", "pp", "py"];
+        let version = names.iter().find_map(|name| tag.strip_prefix(name));
+        version.is_some_and(|version| version.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    if has_wheel_extension(word) || word.contains('/') {
+        return None;
+    }
+    let tag = word.strip_prefix('+').unwrap_or(word);
+    let parts: Vec<&str> = tag.split('-').collect();
+    match parts[..] {
+        [tag] if is_platform(tag) => Some(shell_line(["--platform-tag", word])),
+        [tag] if is_python(tag) => Some(shell_line(["--python-tag", word])),
+        ["abi3" | "none"] => Some(shell_line(["--abi-tag", word])),
+        [python, abi, platform] if is_python(python) && is_platform(platform) => {
+            Some(shell_line([
+                "--python-tag",
+                python,
+                "--abi-tag",
+                abi,
+                "--platform-tag",
+                platform,
+            ]))
+        }
+        _ => None,
+    }
 }
 
 /// Returns the tip that pipes a filtered plan into a command that reads jobs: `build`, `test` and
@@ -260,6 +367,7 @@ fn subcommand_tips(
     root: &Command,
     group: &Command,
     path: &str,
+    arguments: &[OsString],
 ) -> Vec<String> {
     error.remove(ContextKind::Suggested);
     error.remove(ContextKind::SuggestedSubcommand);
@@ -270,6 +378,9 @@ fn subcommand_tips(
         return Vec::new();
     };
     let mut tips = table::tips(path, &word);
+    if path.is_empty() && word == "show" {
+        tips.extend(show_tip(arguments));
+    }
     if tips.is_empty() && word == "help" {
         tips.push(format!("did you mean `rock-matrix help {path}`?"));
     }
@@ -304,6 +415,22 @@ fn subcommand_tips(
         tips.push(format!("the subcommands are {}", names.join(", ")));
     }
     tips
+}
+
+/// Returns the tip for `show` and a file: the command that prints a saved plan or a wheel.
+fn show_tip(arguments: &[OsString]) -> Option<String> {
+    let mut words = arguments.iter().filter_map(|word| word.to_str());
+    words.find(|word| *word == "show")?;
+    let file = words.find(|word| !word.starts_with('-'))?;
+    let command = if Path::new(file).extension()? == "json" {
+        "plan"
+    } else if has_wheel_extension(file) {
+        "wheel show"
+    } else {
+        return None;
+    };
+    let file = shell_quoted(file);
+    Some(format!("did you mean `rock-matrix {command} {file}`?"))
 }
 
 /// Returns tips for a word after `compat` that is not a subcommand: the table with this or a
@@ -465,12 +592,69 @@ mod tests {
             assert!(text.contains("write `-o` or `--out`"), "{text}");
             assert!(text.contains("Usage: rock-matrix plan"), "{text}");
         }
+        for (words, option) in [
+            (&["plan", "-only", "python=3.12"][..], "--only"),
+            (&["plan", "-only=python=3.12"], "--only"),
+            (&["plan", "-only-failed", "run.json"], "--only-failed"),
+            (&["wheel", "repair", "a.whl", "-wheel-dir=x"], "--out"),
+        ] {
+            let text = error(words);
+            assert!(text.contains(&format!("write `{option}`\n")), "{text}");
+        }
         // The values of options are not options, and `check` has no `-o`.
-        for words in [&["plan", "-o=-out"][..], &["plan", "--", "-out"]] {
-            let words = ["rock-matrix"].iter().chain(words).map(OsString::from);
-            assert!(crate::cli::parsed(words).is_ok());
+        for words in [
+            &["plan", "-o=-out"][..],
+            &["plan", "-onl"],
+            &["plan", "--", "-out", "-only"],
+            &["render", "--docker-arg", "-out"],
+        ] {
+            let arguments = ["rock-matrix"].iter().chain(words).map(OsString::from);
+            assert!(crate::cli::parsed(arguments).is_ok(), "{words:?}");
         }
         assert!(!error(&["check", "-out"]).contains("write `-o`"));
+    }
+
+    #[test]
+    fn unknown_options_with_one_dash_are_shown_whole() {
+        for (words, name, tip) in [
+            (
+                &["plan", "-json"][..],
+                "-json",
+                "a similar argument exists: '--json'",
+            ),
+            (
+                &["plan", "-version"],
+                "-version",
+                "a similar argument exists: '--version'",
+            ),
+            (
+                &["plan", "-gpu=gfx942"],
+                "-gpu",
+                "a similar argument exists: '--gfx'",
+            ),
+            (
+                &["plan", "-dry-run"],
+                "-dry-run",
+                "`rock-matrix plan` builds and publishes nothing",
+            ),
+            (
+                &["plan", "-target", "x"],
+                "-target",
+                "`--only AXIS=VALUE` selects jobs",
+            ),
+            (
+                &["build", "-job", "x"],
+                "-job",
+                "write it without an option: `rock-matrix build JOB`",
+            ),
+        ] {
+            let text = error(words);
+            let first = format!("error: unexpected argument '{name}' found\n");
+            assert!(text.starts_with(&first), "{text}");
+            assert!(text.contains(&format!("tip: {tip}")), "{text}");
+        }
+        assert!(error(&["plan", "-x"]).contains("unexpected argument '-x' found"));
+        assert!(!error(&["clean", "-whole"]).contains("tip:"));
     }
 
     #[test]
@@ -635,6 +819,54 @@ mod tests {
             ),
             (&["validate"], "did you mean `rock-matrix check`?"),
             (&["version"], "did you mean `rock-matrix --version`?"),
+            (
+                &["show", "plan.json"],
+                "did you mean `rock-matrix plan plan.json`?",
+            ),
+            (
+                &["show", "--json", "a b.whl"],
+                "did you mean `rock-matrix wheel show 'a b.whl'`?",
+            ),
+            (
+                &["show", "flash-attn"],
+                "did you mean `rock-matrix recipe show`?",
+            ),
+            (
+                &["wheel", "retag", "a.whl", "manylinux_2_28_x86_64"],
+                "write tags as options: `--platform-tag manylinux_2_28_x86_64`",
+            ),
+            (
+                &["wheel", "retag", "a.whl", "py2.py3"],
+                "write tags as options: `--python-tag py2.py3`",
+            ),
+            (
+                &["wheel", "retag", "a.whl", "cp312-abi3-linux_x86_64"],
+                "write tags as options: `--python-tag cp312 --abi-tag abi3 --platform-tag linux_x86_64`",
+            ),
+            (
+                &["wheel", "gfx", "a.whl", "--gpu", "gfx942"],
+                "`--require LIST` fails if code for a target is missing",
+            ),
+            (
+                &["wheel", "check", "a.whl", "--strict"],
+                "errors fail `rock-matrix wheel check` without an option",
+            ),
+            (
+                &["init", "--force"],
+                "`rock-matrix init` keeps existing files",
+            ),
+            (
+                &["pick", "--index", "https://example.org"],
+                "`--published SOURCE` is a repository on GitHub",
+            ),
+            (
+                &["plan", "--detailed-exitcode"],
+                "`--diff OLD.json --json` lists the changes",
+            ),
+            (
+                &["publish", "d", "--skip-existing"],
+                "`rock-matrix publish` skips files that are in place",
+            ),
             (
                 &["pick", "--wheels", "d", "--gfx", "gfx942"],
                 "`rock-matrix wheel gfx DIR --require LIST` checks the GPU code of wheels",

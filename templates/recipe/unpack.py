@@ -2,8 +2,8 @@
 
 The archive's top folder becomes the target. Every member is checked against what is on disk when it is written, so that
 links which the archive itself makes lead no member out of the top folder; the rules are those of tarfile's
-`filter="data"` (PEP 706), which not every Python has. Headers have the limits that this program has for other archives
-(`src/archive/limits.rs`): tarfile keeps whatever they hold in memory. Nothing is left behind of an archive that is refused.
+`filter="data"` (PEP 706), which not every Python has. Headers and names have limits, as in all archives that
+rock-matrix reads: tarfile keeps whatever they hold in memory. Nothing is left behind of an archive that is refused.
 """
 import hashlib
 import os

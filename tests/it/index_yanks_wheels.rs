@@ -679,7 +679,9 @@ fn a_yank_of_all_that_fits_is_reported() {
         .run(&["pick", "--published", "dist", "--only-given"])
         .exits(1);
     assert!(
-        outcome.stderr.contains("error[G200 no-wheel-fits]"),
+        outcome.stderr.contains(
+            "error[G200 no-wheel-fits]: every wheel of flash-attn that fits any machine is yanked"
+        ),
         "{}",
         outcome.stderr
     );
@@ -692,7 +694,9 @@ fn a_yank_of_all_that_fits_is_reported() {
         outcome.stderr
     );
     assert!(
-        outcome.stderr.contains("help: build the wheel with"),
+        outcome
+            .stderr
+            .contains("help: publish a wheel that is not yanked, or build one with"),
         "{}",
         outcome.stderr
     );

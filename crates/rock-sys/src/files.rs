@@ -1,6 +1,7 @@
 //! Reads small files whole, and writes files atomically.
 
 use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::pending_file::PendingFile;
@@ -238,6 +239,22 @@ pub fn write_if_changed(path: &Path, bytes: &[u8]) -> Result<bool, FileError> {
     write_atomic(path, bytes).map(|()| true)
 }
 
+/// Makes a regular file executable for everybody who may read it.
+///
+/// # Errors
+///
+/// Returns an error if the permissions cannot be changed.
+pub fn make_executable(path: &Path) -> Result<(), FileError> {
+    let metadata = std::fs::metadata(path).map_err(FileError::context("write", path))?;
+    let mode = metadata.permissions().mode();
+    let executable = mode | ((mode & 0o444) >> 2);
+    if !metadata.is_file() || mode == executable {
+        return Ok(());
+    }
+    std::fs::set_permissions(path, PermissionsExt::from_mode(executable))
+        .map_err(FileError::context("write", path))
+}
+
 /// Returns whether a regular file is at the path, and not a link to one.
 pub fn is_regular_file(path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_ok_and(|present| present.is_file())
@@ -413,6 +430,19 @@ mod tests {
 
     fn code(error: FileError) -> &'static str {
         Diagnostic::from(error).code.name
+    }
+
+    #[test]
+    fn files_become_executable_for_those_who_may_read_them() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("x");
+        write_atomic(&path, b"#!/bin/sh\n").unwrap();
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o640)).unwrap();
+        make_executable(&path).unwrap();
+        let mode = path.metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o750);
+        make_executable(directory.path()).unwrap();
+        assert!(make_executable(&directory.path().join("missing")).is_err());
     }
 
     #[test]

@@ -71,9 +71,9 @@ pub use environment::{Environment, current_program};
 pub use escaping_links::{find_escaping_link, find_escaping_link_after_merge};
 pub use files::{
     FileError, LARGEST_SYSTEM_FILE_BYTES, STDIN, append, copy_all, is_file, is_regular_file,
-    read_bytes, read_stdin, read_system_text, read_text, replace_file, replace_if_changed,
-    size_bytes, special_file_kind, special_kind, try_is_file, write_atomic, write_if_changed,
-    write_streamed, write_unsynced,
+    make_executable, read_bytes, read_stdin, read_system_text, read_text, replace_file,
+    replace_if_changed, size_bytes, special_file_kind, special_kind, try_is_file, write_atomic,
+    write_if_changed, write_streamed, write_unsynced,
 };
 pub use host::{
     HostRoots, add_hip_version, add_program_versions, read_host_facts, read_python_facts,

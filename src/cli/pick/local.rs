@@ -23,7 +23,7 @@ pub(super) fn pick(
     shell: &Shell,
     sink: &mut Sink,
 ) -> Result<Exit, Exit> {
-    let wheels = wheels(folder, sink)?;
+    let mut wheels = wheels(folder, sink)?;
     if wheels.is_empty() {
         let message = format!("there are no wheels in `{}`", folder.display());
         let build = "build some with `rock-matrix build`";
@@ -32,6 +32,20 @@ pub(super) fn pick(
                 .help(pages_help(folder).unwrap_or_else(|| build.to_owned())),
         );
         return Err(Exit::Fault);
+    }
+    if let Some(requested) = args.requested_version() {
+        wheels.retain(|wheel| requested.matches(&wheel.name));
+        if wheels.is_empty() {
+            let message = format!(
+                "no wheel in `{}` is of the requested version",
+                folder.display()
+            );
+            sink.push(
+                Diagnostic::new(&codes::NO_WHEEL_FITS, message)
+                    .help("leave out the version, or build it with `rock-matrix build`"),
+            );
+            return Err(Exit::Fault);
+        }
     }
     let machine = machine(args, load::compat(shell)?, shell, sink)?;
     let filter = WheelFilter {

@@ -1,10 +1,14 @@
 //! The plan as text, JSON, IDs or the matrices of a workflow, and its changes since a saved plan.
 
+use std::borrow::Cow;
 use std::path::Path;
 
+use clap::error::ErrorKind;
+
 use super::{Args, PlanFormat};
-use crate::cli::{Exit, Shell, load};
-use crate::diagnostic::Sink;
+use crate::cli::{Exit, Shell, load, misused};
+use crate::codes::plan as codes;
+use crate::diagnostic::{Diagnostic, Severity, Sink, SourceText};
 use crate::plan::{self, AxisFilter, Plan, PlanDiff, SavedPlan, WorkflowCapacity};
 use crate::render;
 
@@ -42,17 +46,55 @@ pub(super) fn print(
         }),
         PlanFormat::Human if args.github_output => Exit::Done,
         PlanFormat::Human => {
-            let detail = if args.explain {
-                render::PlanDetail::Explain
-            } else {
-                render::PlanDetail::Summary
-            };
-            let text = render::plan(plan, notes, detail);
+            let text = render::plan(plan, notes, detail(args));
             load::write_output(shell, args.out.as_deref(), |out| {
                 out.write_all(text.as_bytes())
             })
         }
     })
+}
+
+/// Prints a saved plan for people, as the IDs of its jobs, or as the document that it was read from.
+pub(super) fn print_saved(
+    args: &Args,
+    shell: &Shell,
+    source: &SourceText,
+    saved: &SavedPlan,
+    sink: &mut Sink,
+) -> Result<Exit, Exit> {
+    let text: Cow<'_, str> = match args.format() {
+        PlanFormat::Json => Cow::Borrowed(&*source.text),
+        PlanFormat::Github => {
+            let text = "`--format github` shards the jobs of matrix files, not of a saved plan";
+            return Err(misused(&["plan"], ErrorKind::ArgumentConflict, text));
+        }
+        PlanFormat::Ids => {
+            let ids = saved.jobs.iter().map(|job| format!("{}\n", job.id));
+            Cow::Owned(ids.collect())
+        }
+        PlanFormat::Human => Cow::Owned(render::saved_plan(saved, detail(args))),
+    };
+    if saved.jobs.is_empty() {
+        let empty = Diagnostic::new(&codes::EMPTY_PLAN, "the saved plan has no jobs")
+            .help("plan the matrix files again after changing what the reasons mention");
+        sink.push(if args.fail_empty {
+            empty.severity(Severity::Error)
+        } else {
+            empty
+        });
+    }
+    Ok(load::write_output(shell, args.out.as_deref(), |out| {
+        out.write_all(text.as_bytes())
+    }))
+}
+
+/// Returns the amount of detail of the text.
+fn detail(args: &Args) -> render::PlanDetail {
+    if args.explain {
+        render::PlanDetail::Explain
+    } else {
+        render::PlanDetail::Summary
+    }
 }
 
 /// Prints what changed from the saved plan `old` to `new`, for the jobs that `--only` selects.

@@ -64,9 +64,15 @@ pub(in crate::cli) fn compare(shell: &Shell, path: &Path, text: &str) -> Exit {
     }
 }
 
-/// Writes a file atomically unless it is up to date.
+/// Writes a file atomically unless it is up to date. A script is made executable.
 pub(in crate::cli) fn write(shell: &Shell, path: &Path, text: &str) -> Exit {
-    match sys::write_if_changed(path, text.as_bytes()) {
+    let written = sys::write_if_changed(path, text.as_bytes()).and_then(|changed| {
+        if text.starts_with("#!") {
+            sys::make_executable(path)?;
+        }
+        Ok(changed)
+    });
+    match written {
         Ok(changed) => {
             shell.say(&format!(
                 "{} {}",

@@ -9,13 +9,15 @@ use crate::codes::plan as codes;
 use crate::compat::Compat;
 use crate::config::Platform;
 use crate::diagnostic::{Diagnostic, Severity, Sink, shell_quoted};
-use crate::plan::workspace::{MatrixFile, Workspace};
+use crate::plan::workspace::{MatrixFile, Workspace, expand_directories};
 use crate::plan::{JobView, Plan, PlanInputs};
 use crate::recipe::container::CALLER_MOUNT;
 use crate::{names, recipe, render, sys};
 
 /// The default output file.
 const DEFAULT_OUT: &str = ".github/workflows/wheels.yml";
+/// The name of the output file in a directory of `--out`.
+const DEFAULT_NAME: &str = "wheels.yml";
 /// Maximum number of lines that `--check` shows.
 const SHOWN_LINES: usize = 200;
 /// Maximum size of a workflow to compare with the rendered one: twice GitHub's limit.
@@ -35,10 +37,13 @@ Examples:
 pub(super) struct Args {
     /// Matrix files, combined into one plan [default: matrices/*.yaml]
     ///
-    /// The default is all files in `matrices/` that end in `.yaml` or `.yml`.
+    /// A directory stands for all files in it that end in `.yaml` or `.yml`; the default is
+    /// `matrices/`.
     files: Vec<PathBuf>,
     /// Write to this file instead of stdout
-    #[arg(short, long, value_name = "FILE")]
+    ///
+    /// In a directory, such as `.github/workflows`, the file is `wheels.yml`.
+    #[arg(short, long, value_name = "FILE|DIR")]
     out: Option<PathBuf>,
     /// Write nothing, but show the difference and exit with 1 if the file differs
     ///
@@ -50,14 +55,20 @@ pub(super) struct Args {
 /// Renders, then writes or compares.
 pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let compat = load::compat(shell)?;
-    let mut workspace = load::workspace(shell, compat, &args.files, sink)?;
-    load::refuse_overwriting_input(shell, args.out.as_deref(), workspace.paths())?;
+    // The workflow names each file, so that it starts when one of them changes.
+    let files = expand_directories(&args.files).map_err(|errors| Exit::collect(errors, sink))?;
+    let mut workspace = load::workspace(shell, compat, &files, sink)?;
     let out = args
         .out
-        .clone()
-        .unwrap_or_else(|| PathBuf::from(DEFAULT_OUT));
+        .as_deref()
+        .map_or_else(|| PathBuf::from(DEFAULT_OUT), output_file);
+    load::refuse_overwriting_input(
+        shell,
+        args.out.is_some().then_some(out.as_path()),
+        workspace.paths(),
+    )?;
     let name = out.display().to_string();
-    let rendered = rendered_text(&mut workspace, &args.files, &name, compat, shell, sink)?;
+    let rendered = rendered_text(&mut workspace, &files, &name, compat, shell, sink)?;
     if args.out.is_none() && !args.check {
         return Ok(shell.print_data(&rendered));
     }
@@ -82,6 +93,15 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
         Ok(check(&out, present.as_deref(), &rendered, shell))
     } else {
         write(&out, present, &rendered, shell)
+    }
+}
+
+/// Returns the file of `--out`, which may be a directory.
+fn output_file(out: &Path) -> PathBuf {
+    if sys::is_directory(out) || out.as_os_str().as_encoded_bytes().ends_with(b"/") {
+        out.join(DEFAULT_NAME)
+    } else {
+        out.to_owned()
     }
 }
 

@@ -80,6 +80,7 @@ index yank --file|--files|--dir -> write them without options: `rock-matrix inde
 index unyank --file|--files|--dir -> write them without options: `rock-matrix index unyank DIR FILES`
 index * -> rock-matrix index build *
 
+init --force -> `rock-matrix init` keeps existing files; remove those that it should write again
 init --list -> `rock-matrix recipe list` lists the recipes
 init --template -> `--recipe NAME` selects what to start with
 init --name -> `--distribution NAME` sets the project to build
@@ -87,6 +88,7 @@ init --name -> `--distribution NAME` sets the project to build
 pick -> `--published DIR` searches a directory of releases or wheels
 pick --gfx -> `rock-matrix wheel gfx DIR --require LIST` checks the GPU code of wheels
 pick --gfx|--torch|--rocm|--backend -> `--wheels` compares only Python, the system and `--label`
+pick --index|--index-url|--extra-index-url|--find-links|-f -> `--published SOURCE` is a repository on GitHub, a list of releases, or a directory
 pick --list|--all -> `rock-matrix report packages` lists all published wheels
 
 plan --list|--all -> `rock-matrix plan` lists all jobs without an option
@@ -94,11 +96,13 @@ plan --jobs|--ids|--print-build-identifiers -> `--format ids` prints the IDs of 
 plan --compare|--base|--against -> `--diff OLD.json` shows what changed since a saved plan
 plan --torch|--rocm|--python|--backend -> `--only AXIS=VALUE` keeps the jobs with a value
 plan --torch|--rocm|--python|--backend -> `--axis AXIS=VALUES` plans other values
-plan --filter|--select|--job -> `--only AXIS=VALUE` selects jobs
+plan --detailed-exitcode -> `--diff OLD.json --json` lists the changes as JSON
+plan --filter|--select|--job|--target -> `--only AXIS=VALUE` selects jobs
 plan --dry-run|-n -> `rock-matrix plan` builds and publishes nothing
 plan --strip -> `rock-matrix wheel repair` has the option `--strip`
 
 publish --prune -> use `rock-matrix release prune`
+publish --skip-existing -> `rock-matrix publish` skips files that are in place without such an option
 publish --subjects -> use `rock-matrix release subjects FILES --out FILE`
 publish --upload|--push -> `rock-matrix publish` uploads without such an option
 publish --yes|-y -> `rock-matrix publish` asks no questions
@@ -145,6 +149,8 @@ source * -> rock-matrix source plan *
 test --list -> `rock-matrix plan` lists the jobs
 
 wheel info|inspect|list|ls|view|contents|metadata|lddtree -> rock-matrix wheel show
+wheel check --strict|--fail-on|--werror -> errors fail `rock-matrix wheel check` without an option; `--profile pypi` adds what PyPI rejects
+wheel gfx --gpu|--gfx|--target|--targets|--arch -> `--require LIST` fails if code for a target is missing
 wheel lint|audit|validate|test -> rock-matrix wheel check
 wheel fix|graft|bundle|delocate|auditwheel|addtag -> rock-matrix wheel repair
 wheel strip -> rock-matrix wheel repair --strip

@@ -53,5 +53,5 @@ fn no_wheels(directory: &Path) -> Diagnostic {
     let message = format!("there are no wheels in `{}`", directory.display());
     Diagnostic::new(&codes::WHEEL_NOT_THERE, message)
         .at(Location::File(directory.display().to_string().into()), "")
-        .help("see the log of the build that should have produced some")
+        .help("check the path, or see the log of the build that should have written wheels there")
 }

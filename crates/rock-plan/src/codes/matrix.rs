@@ -174,8 +174,9 @@ pub const UNKNOWN_GFX: Code = Code::warning(
 pub const SAVED_PLAN: Code = Code::error(
     "M055",
     "saved-plan",
-    "The file was written by `rock-matrix plan --format json`. `check` and `plan` read matrix \
-     files; commands that build, render or publish jobs also take a saved plan.",
+    "The file was written by `rock-matrix plan --format json`. `check` reads matrix \
+     files, and `plan` shows a saved plan only if it is the only file; commands that build, render \
+     or publish jobs also take a saved plan.",
 );
 /// Two entries for one cell.
 pub const CELL_TWICE: Code = Code::error(

@@ -44,9 +44,9 @@ pub fn read_parsed(
     let tree = file.tree?;
     if is_saved_plan(&source.text) {
         let message = "this is a saved plan, not a matrix file";
-        let help = "pass it to `rock-matrix build`, `render` or `publish --plan`, compare it with \
-            another one with `rock-matrix plan NEW.json --diff OLD.json`, or name the matrix files \
-            from which it was made";
+        let help = "show it with `rock-matrix plan FILE`, pass it to `rock-matrix build`, `render` \
+            or `publish --plan`, compare it with another one with `rock-matrix plan NEW.json \
+            --diff OLD.json`, or name the matrix files from which it was made";
         sink.push(
             Diagnostic::new(&codes::SAVED_PLAN, message)
                 .at(Location::File(source.path.clone()), "")

@@ -133,9 +133,9 @@ pub struct Workspace<'c> {
 }
 
 impl<'c> Workspace<'c> {
-    /// Loads matrix files; by default (without `files`) those in `matrices/`. The path `-` is
-    /// standard input. Recipe files among `files` are checked, and the matrix files can use them.
-    /// Returns warnings about the files too.
+    /// Loads matrix files; by default (without `files`) those in `matrices/`. A directory stands
+    /// for the files in it, and the path `-` for standard input. Recipe files among `files` are
+    /// checked, and the matrix files can use them. Returns warnings about the files too.
     ///
     /// # Errors
     /// If there is no file, or if a file or directory cannot be read or has errors.
@@ -492,21 +492,47 @@ fn with_sink(errors: Diagnostics, sink: Sink) -> Diagnostics {
     Diagnostics::from(diagnostics).exits_with(exit_class)
 }
 
-/// Returns the given files without duplicates, or the matrix files in `matrices/`.
+/// Returns the given files, as [`expand_directories`] does, or the matrix files in `matrices/`.
 fn files_or_default(files: &[PathBuf]) -> Result<Vec<PathBuf>, Diagnostics> {
-    if !files.is_empty() {
-        let mut seen = BTreeSet::new();
-        let distinct = files.iter().filter(|path| seen.insert(*path));
-        return Ok(distinct.cloned().collect());
+    if files.is_empty() {
+        files_in(Path::new(config::MATRICES))
+    } else {
+        expand_directories(files)
     }
-    match sys::files_with_extension(Path::new(config::MATRICES), &["yaml", "yml"]) {
+}
+
+/// Returns the files without duplicates, with the files that end in `.yaml` or `.yml` in place of
+/// their directory.
+///
+/// # Errors
+/// If a directory cannot be read or has no such file.
+pub fn expand_directories(files: &[PathBuf]) -> Result<Vec<PathBuf>, Diagnostics> {
+    let (mut seen, mut expanded) = (BTreeSet::new(), Vec::new());
+    for path in files {
+        let found = if sys::is_directory(path) {
+            files_in(path)?
+        } else {
+            vec![path.clone()]
+        };
+        expanded.extend(found.into_iter().filter(|path| seen.insert(path.clone())));
+    }
+    Ok(expanded)
+}
+
+/// Returns the files in a directory that end in `.yaml` or `.yml`.
+fn files_in(directory: &Path) -> Result<Vec<PathBuf>, Diagnostics> {
+    match sys::files_with_extension(directory, &["yaml", "yml"]) {
         Ok(files) if !files.is_empty() => Ok(files),
-        Ok(_) => Err(Diagnostic::new(
-            &codes::NO_MATRIX_FILE,
-            "there is no matrix file in `matrices/`",
-        )
-        .help("name one, or create one with `rock-matrix init`")
-        .into()),
+        Ok(_) => {
+            let name = directory.display().to_string();
+            let message = format!(
+                "there is no matrix file in `{}/`",
+                name.trim_end_matches('/')
+            );
+            Err(Diagnostic::new(&codes::NO_MATRIX_FILE, message)
+                .help("name one, or create one with `rock-matrix init`")
+                .into())
+        }
         Err(error) => Err(Diagnostic::from(error).help("name the matrix files").into()),
     }
 }

@@ -20,7 +20,7 @@ pub enum PlanDetail {
 }
 
 /// The maximum number of jobs to show; the rest is only counted.
-const SHOWN: usize = 400;
+pub(super) const SHOWN: usize = 400;
 
 /// The maximum number of reasons for excluded cells to show without [`PlanDetail::Explain`].
 const REASONS_SHOWN: usize = 10;
@@ -320,7 +320,7 @@ fn explain_excluded(plan: &Plan, text: &mut String) {
 
 /// Names the wheels that are left out for a reason: all with [`PlanDetail::Explain`], else the
 /// first few.
-fn tell_wheels(why: &str, wheels: &[&str], detail: PlanDetail, text: &mut String) {
+pub(super) fn tell_wheels(why: &str, wheels: &[&str], detail: PlanDetail, text: &mut String) {
     if wheels.is_empty() {
         return;
     }

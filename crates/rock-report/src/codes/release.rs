@@ -22,7 +22,7 @@ pub const ALL: &[&Code] = &[
 pub const NO_WHEEL_FITS: Code = Code::error(
     "G200",
     "no-wheel-fits",
-    "Every published wheel needs another system, C library, GPU, ROCm, torch, Python or backend than this machine has. The closest wheels are listed with all differences, the hardest to change first.\n\nInstall what the closest wheel needs, or build a wheel for this machine. `compat list reach` shows with which other ROCm versions a wheel works.",
+    "Every published wheel has another version than the requested one, is yanked, or needs another system, C library, GPU, ROCm, torch, Python or backend than this machine has. The closest wheels are listed with all differences, the hardest to change first.\n\nInstall what the closest wheel needs, or build a wheel for this machine. `compat list reach` shows with which other ROCm versions a wheel works.",
 );
 /// No wheel of the selected project.
 pub const NO_SUCH_PROJECT: Code = Code::error(

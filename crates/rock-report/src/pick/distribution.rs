@@ -1,11 +1,106 @@
-//! Selects the distribution of a wheel.
+//! Selects the distribution of a wheel, and its version.
+
+use std::str::FromStr;
 
 use rock_diagnostic::nearest::{nearest, with_nearest};
 use rock_diagnostic::{Diagnostic, Location};
-use rock_names::DistributionName;
+use rock_names::{DistributionName, DistributionNameError, Version, VersionError, WheelName};
 
 use super::WheelCandidate;
 use crate::codes::release as codes;
+
+/// The maximum number of published versions that an error lists.
+const MAX_VERSIONS: usize = 8;
+
+/// A distribution, or one version of it: `flash-attn` or `flash-attn==2.8.3`. A version without a
+/// local version label selects all labels.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestedWheel {
+    /// The distribution.
+    pub distribution: DistributionName,
+    /// The version; `None` for all versions.
+    pub version: Option<Version>,
+}
+
+/// The error of parsing a [`RequestedWheel`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RequestedWheelError {
+    /// The text has a version specifier other than `==`.
+    #[error("a version is selected with `NAME==VERSION`")]
+    NotExact,
+    /// The distribution is invalid.
+    #[error(transparent)]
+    Distribution(#[from] DistributionNameError),
+    /// The version is invalid.
+    #[error(transparent)]
+    Version(#[from] VersionError),
+}
+
+impl FromStr for RequestedWheel {
+    type Err = RequestedWheelError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (distribution, version) = match text.split_once("==") {
+            Some((distribution, version)) => (distribution.trim(), Some(version)),
+            None => (text, None),
+        };
+        if distribution.contains(['<', '>', '=', '!', '~']) {
+            return Err(RequestedWheelError::NotExact);
+        }
+        Ok(Self {
+            distribution: distribution.parse()?,
+            version: version.map(str::parse).transpose()?,
+        })
+    }
+}
+
+impl RequestedWheel {
+    /// Whether a wheel is of this distribution and version.
+    pub fn matches(&self, name: &WheelName) -> bool {
+        let has_version = |version: &Version| match version.local() {
+            Some(_) => name.version() == version,
+            None => name.version().public() == *version,
+        };
+        name.distribution().normalized() == self.distribution.normalized()
+            && self.version.as_ref().is_none_or(has_version)
+    }
+}
+
+/// Returns the candidates of the requested version. The candidates must be in the order of
+/// [`super::candidates`].
+///
+/// # Errors
+/// If there is none.
+pub fn select_version(
+    requested: &RequestedWheel,
+    wheels: Vec<WheelCandidate>,
+) -> Result<Vec<WheelCandidate>, Diagnostic> {
+    let (selected, others): (Vec<_>, Vec<_>) = wheels
+        .into_iter()
+        .partition(|wheel| requested.matches(&wheel.offer.name));
+    if !selected.is_empty() {
+        return Ok(selected);
+    }
+    let distribution = requested.distribution.normalized();
+    let mut versions: Vec<&str> = others
+        .iter()
+        .filter(|wheel| wheel.distribution == distribution)
+        .map(|wheel| wheel.version.as_str())
+        .collect();
+    versions.dedup();
+    versions.truncate(MAX_VERSIONS);
+    let version = requested.version.as_ref().map(ToString::to_string);
+    let message = format!(
+        "no wheel of {distribution} has version {}",
+        version.unwrap_or_default()
+    );
+    Err(
+        Diagnostic::new(&codes::NO_WHEEL_FITS, message).help(format!(
+            "the newest published versions are {}",
+            quoted(&versions)
+        )),
+    )
+}
 
 /// Returns the normalized name of the requested distribution, or of the only one among the
 /// candidates. The candidates must be in the order of [`super::candidates`].
@@ -60,7 +155,7 @@ fn quoted(names: &[&str]) -> String {
 mod tests {
     use rock_compat::Compat;
 
-    use super::select_distribution;
+    use super::{RequestedWheel, RequestedWheelError, select_distribution, select_version};
     use crate::pick::{PrereleaseMode, WheelCandidate, WheelOffers, candidates};
 
     fn wheels(names: &[&str]) -> Vec<WheelCandidate> {
@@ -71,6 +166,34 @@ mod tests {
             &Compat::embedded(),
             PrereleaseMode::Allow,
         )
+    }
+
+    #[test]
+    fn a_version_selects_wheels_with_any_label_and_one_label() {
+        let published = wheels(&[
+            "a_b-1.0+rocm6.2-cp312-cp312-linux_x86_64.whl",
+            "a_b-1.0+rocm6.3-cp312-cp312-linux_x86_64.whl",
+            "a_b-2.0+rocm6.3-cp312-cp312-linux_x86_64.whl",
+            "other-3.0-py3-none-any.whl",
+        ]);
+        let select = |text: &str| {
+            let requested: RequestedWheel = text.parse().unwrap();
+            select_version(&requested, published.clone())
+        };
+        for (text, count) in [("A.B", 3), ("a-b==1", 2), ("a-b == 1.0+rocm6.3", 1)] {
+            assert_eq!(select(text).unwrap().len(), count, "{text}");
+        }
+        let error = select("a-b==3.0").unwrap_err();
+        assert_eq!(error.message, "no wheel of a-b has version 3.0");
+        assert_eq!(
+            error.help.as_deref(),
+            Some("the newest published versions are `2.0`, `1.0`")
+        );
+        for text in ["a>=1", "a=1", "a~=1"] {
+            let error = text.parse::<RequestedWheel>().unwrap_err();
+            assert_eq!(error, RequestedWheelError::NotExact, "{text}");
+        }
+        assert!("a==1.*".parse::<RequestedWheel>().is_err());
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub use candidate::{
 };
 pub use decide::{FittingWheel, NearMiss, PickDecision, decide};
 pub use devices::DeviceOffer;
-pub use distribution::select_distribution;
+pub use distribution::{RequestedWheel, RequestedWheelError, select_distribution, select_version};
 pub use install::{for_machine, run_time_text};
 pub use json::json;
 pub use newest::{ForeignWheel, LocalWheel, NewestWheel, WheelFilter, newest};

@@ -116,6 +116,9 @@ impl WheelPick {
             .filter(|_| !self.other_rocm.is_empty());
         let message = match unsupported {
             Some(rocm) => format!("no wheel of {project} supports ROCm {rocm}"),
+            None if !self.passed_over.is_empty() => {
+                format!("every wheel of {project} that fits {machine} is yanked")
+            }
             None => format!("no wheel of {project} fits {machine}"),
         };
         let mut error = Diagnostic::new(&codes::NO_WHEEL_FITS, message);
@@ -164,6 +167,10 @@ impl WheelPick {
             .iter()
             .map(|difference| format!("{} {}", difference.axis, difference.wheel))
             .collect();
+        if changes.is_empty() && !self.passed_over.is_empty() {
+            return error
+                .help("publish a wheel that is not yanked, or build one with `rock-matrix build`");
+        }
         if changes.is_empty() {
             return error.help("build the wheel with `rock-matrix build`");
         }
