@@ -133,7 +133,7 @@ fn wheels_in_place_of_matrix_files_are_recognized() {
     for (command, file, message, help) in [
         ("check", wheel, is_wheel, wheel),
         ("plan", wheel, is_wheel, wheel),
-        ("plan", "dist", "it is a directory", "dist"),
+        ("plan", "dist", "there is no matrix file in `dist/`", "dist"),
     ] {
         let stderr = project.run(&[command, file]).exits(1).stderr;
         let help = format!("with `rock-matrix wheel check {help}`\n");
@@ -233,8 +233,9 @@ fn a_file_with_every_part_is_taken() {
         .run(&["check", "m.yaml"])
         .exits(0)
         .stderr;
+    // The workflow keeps no caches, and its jobs need several attempts.
     assert!(
-        stderr.ends_with("1 file, 0 errors, 0 warnings\n"),
+        stderr.contains("warning[P045 ") && stderr.ends_with("1 file, 0 errors, 1 warning\n"),
         "{stderr}"
     );
 }
@@ -327,7 +328,7 @@ fn a_huge_file_and_a_missing_one_are_refused_by_name() {
         .run(&["check", "folder"])
         .exits(1);
     assert!(
-        outcome.stderr.contains("cannot read `folder`"),
+        outcome.stderr.contains("--> folder/m.yaml:1:1\n"),
         "{}",
         outcome.stderr
     );

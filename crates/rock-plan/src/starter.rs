@@ -9,14 +9,15 @@
 
 mod own_recipe;
 mod package;
+mod project_fields;
 
 use std::fmt;
 use std::sync::Arc;
 
 use itertools::Itertools as _;
-use regex::Regex;
 use serde::Serialize;
 
+use self::project_fields::{cfg_field, describes_a_project, py_argument};
 use crate::codes::plan as codes;
 use crate::config::package_version;
 use crate::config::recipe::{RecipeDocument, embedded_names};
@@ -197,34 +198,6 @@ impl ProjectFiles {
                 .as_deref()
                 .is_some_and(|text| text.contains("torch.utils.cpp_extension"))
     }
-}
-
-/// Whether a `pyproject.toml` contains more than tool settings.
-fn describes_a_project(text: &str) -> bool {
-    ["[project]", "[build-system]", "[tool.poetry]"]
-        .iter()
-        .any(|table| text.lines().any(|line| line.trim() == *table))
-}
-
-/// Returns a field of `[metadata]` in `setup.cfg` if it is a literal that setuptools does not read
-/// from elsewhere.
-fn cfg_field(text: &str, key: &str) -> Option<String> {
-    let lines = text
-        .lines()
-        .skip_while(|line| line.trim() != "[metadata]")
-        .skip(1);
-    let mut fields = lines
-        .take_while(|line| !line.starts_with('['))
-        .filter_map(|line| line.split_once('='));
-    let value = fields.find(|(name, _)| name.trim() == key)?.1.trim();
-    (!value.is_empty() && !value.starts_with("attr:") && !value.starts_with("file:"))
-        .then(|| value.to_owned())
-}
-
-/// Returns an argument of `setup()` if it is a string literal.
-fn py_argument(text: &str, key: &str) -> Option<String> {
-    let pattern = Regex::new(&format!(r#"(?m)\b{key}\s*=\s*["']([^"'\n]+)["']"#)).ok()?;
-    Some(pattern.captures(text)?[1].to_owned())
 }
 
 /// Options of the command line.

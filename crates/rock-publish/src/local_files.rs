@@ -8,7 +8,7 @@ use rock_diagnostic::{Diagnostic, Location, Severity, Sink, counted, list_first}
 use rock_names::{has_wheel_extension, is_asset_name};
 use rock_sys::{
     DirectoryEntry, DirectoryEntryKind, exists, files_with_extension, is_directory, is_file,
-    read_entries,
+    read_entries, real_path,
 };
 
 use crate::codes::release as codes;
@@ -86,9 +86,7 @@ pub fn pages_help(directory: &Path) -> Option<String> {
     }
     let parent = match directory.parent() {
         // `.` and `..` have no name to remove.
-        _ if directory.file_name().is_none() => {
-            std::fs::canonicalize(directory).ok()?.parent()?.to_owned()
-        }
+        _ if directory.file_name().is_none() => real_path(directory).parent()?.to_owned(),
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
         _ => PathBuf::from("."),
     };

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::error::ErrorKind;
 
 use super::OutputFormat;
@@ -41,7 +42,12 @@ pub(super) struct Args {
     /// Wheels to label, or directories with wheels, then the label; the files are not modified
     ///
     /// With --local or --remove, there is no label after the wheels.
-    #[arg(value_name = "WHEEL|DIR|LABEL", required = true)]
+    #[arg(
+        value_name = "WHEEL|DIR|LABEL",
+        required = true,
+        // Unlike that of paths, this parser accepts the empty label, which has its own error.
+        value_parser = OsStringValueParser::new().map(PathBuf::from)
+    )]
     words: Vec<PathBuf>,
     /// Label to set, instead of the last argument
     #[arg(

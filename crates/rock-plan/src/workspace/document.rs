@@ -65,7 +65,7 @@ pub fn read_document(path: &Path) -> Result<SourceText, Diagnostic> {
 }
 
 /// Whether a directory has wheels and no YAML files.
-fn has_only_wheels(directory: &Path) -> bool {
+pub(super) fn has_only_wheels(directory: &Path) -> bool {
     let has_files = |extensions: &[&str]| {
         sys::files_with_extension(directory, extensions).is_ok_and(|files| !files.is_empty())
     };

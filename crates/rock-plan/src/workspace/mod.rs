@@ -79,7 +79,9 @@ use crate::config::{
 use crate::{AxisFilter, Plan, PlanInputs, plan};
 use host_probe::{HostProbe, no_gpu};
 use rock_compat::Compat;
-use rock_diagnostic::{Diagnostic, Diagnostics, ExitClass, Location, Sink, SourceText, shell_line};
+use rock_diagnostic::{
+    Diagnostic, Diagnostics, ExitClass, Location, Sink, SourceText, shell_line, shell_quoted,
+};
 use rock_sys as sys;
 
 /// Maximum size in bytes of a matrix file or a recipe. A matrix of ten thousand explicit rows takes
@@ -529,8 +531,14 @@ fn files_in(directory: &Path) -> Result<Vec<PathBuf>, Diagnostics> {
                 "there is no matrix file in `{}/`",
                 name.trim_end_matches('/')
             );
+            let help = if document::has_only_wheels(directory) {
+                let quoted = shell_quoted(directory);
+                format!("check the wheels in it with `rock-matrix wheel check {quoted}`")
+            } else {
+                "name one, or create one with `rock-matrix init`".to_owned()
+            };
             Err(Diagnostic::new(&codes::NO_MATRIX_FILE, message)
-                .help("name one, or create one with `rock-matrix init`")
+                .help(help)
                 .into())
         }
         Err(error) => Err(Diagnostic::from(error).help("name the matrix files").into()),
