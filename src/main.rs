@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use mimalloc::MiMalloc;
 
 /// Indexes and plans hold many short texts, and threads make them: glibc's allocator takes 10 to
-/// 15 % longer for an index of 3,000 wheels, and moves the end of each thread's heap hundreds of
+/// 20 % longer for an index of 3,000 wheels, and moves the end of each thread's heap hundreds of
 /// times.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;

@@ -75,18 +75,9 @@ fn check(args: &Args, shell: &Shell) -> Result<(usize, Sink), Exit> {
         check_fit(&plan, compat, Severity::Warning, &mut sink);
         check_images(&plan, &mut sink);
         warn_of_caches(&plan, &mut sink);
-        sink.extend(
-            plan.groups
-                .iter()
-                .enumerate()
-                .filter_map(|(number, group)| {
-                    // Other files may be built without a workflow.
-                    let has_workflow = group.config.locations.span("workflow").is_some();
-                    has_workflow
-                        .then(|| recipe::render::attempts_warning(number, group))
-                        .flatten()
-                }),
-        );
+        // Files without the key may be built without a workflow.
+        let has_workflow = |group: &PlanGroup| group.config.locations.span("workflow").is_some();
+        recipe::render::warn_of_attempts(&plan, has_workflow, &mut sink);
         if args.files.is_empty() {
             warn_of_outdated(compat, shell, &mut sink);
         }

@@ -400,6 +400,25 @@ fn several_wheels_are_labelled_with_the_last_argument() {
     let first = project.run(&words).exits(2).stderr;
     let expected = "`rock-matrix wheel label . +rocm7.1`";
     assert!(first.contains(expected), "{first}");
+    for option in [&["--local", "rocm7.2"][..], &["--remove"]] {
+        let words = [&["wheel", "label", PLAIN, "rocm7.1"], option].concat();
+        let both = project.run(&words).exits(2).stderr;
+        let expected = format!(
+            "error: the label `rocm7.1` cannot be used with '{}': leave out one of them\n",
+            option[0]
+        );
+        assert!(both.starts_with(&expected), "{both}");
+    }
+    // A directory is not a label, even if its name is one.
+    let project = project.bytes("rocm7.2/other-1.0-py3-none-any.whl", b"");
+    let missing = project
+        .run(&["wheel", "label", PLAIN, "rocm7.2"])
+        .exits(2)
+        .stderr;
+    assert!(
+        missing.contains("were not provided:\n  <LABEL>\n"),
+        "{missing}"
+    );
     let empty = project
         .run(&["wheel", "label", PLAIN, "", "--replace"])
         .exits(2)

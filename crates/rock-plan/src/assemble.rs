@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use itertools::Itertools as _;
 
 use super::architecture::check_architectures;
-use super::compact_jobs::CompactJobBuilder;
+use super::compact_jobs::{CompactJobBuilder, JobList};
 use super::interned_values::{CompactJob, InternedValues};
 use super::job_view::JobView;
 use super::naming::LabelFactory;
@@ -278,7 +278,9 @@ pub fn plan(
             // are not repaired.
             config.repair.platform = RepairPlatform::Off;
         }
-        check_recipe(&config, &profile, sink);
+        if !check_recipe(&config, &profile, sink) {
+            continue;
+        }
         let selection = &options.selection;
         if let Some(expansion) = expand(&config, &profile, compat, selection, sink) {
             expanded.push((config, profile, expansion));
@@ -291,25 +293,43 @@ pub fn plan(
         compat,
         expanded.iter().map(|(_, _, expansion)| &expansion.space),
     );
-    let mut groups = Vec::new();
-    for (config, profile, expansion) in expanded {
-        let builder = CompactJobBuilder::new(
-            &config,
-            &profile,
-            &expansion.space,
-            compat,
-            &labels,
-            options,
-        );
-        let interned = InternedValues::of(&config, &profile, &expansion.space, compat);
+    let builders: Vec<CompactJobBuilder<'_>> = expanded
+        .iter()
+        .map(|(config, profile, expansion)| {
+            CompactJobBuilder::new(config, profile, &expansion.space, compat, &labels, options)
+        })
+        .collect();
+    let mut lists: Vec<JobList> = Vec::with_capacity(builders.len());
+    let mut selected_legs: Vec<u64> = Vec::with_capacity(builders.len());
+    for (builder, (config, profile, expansion)) in builders.iter().zip(&expanded) {
+        let interned = InternedValues::of(config, profile, &expansion.space, compat);
         let selected = builder.selected(&expansion.legs);
-        let (compact_jobs, interned, unsupported) = builder.build(interned, &selected, sink);
-        let unsupported_legs: u64 = unsupported.iter().map(|row| row.count).sum();
-        let legs = expansion.legs.len() as u64 - unsupported_legs;
-        let legs_with_jobs = selected.len() as u64 - unsupported_legs;
-        let covered_legs = legs_with_jobs.saturating_sub(compact_jobs.len() as u64);
+        selected_legs.push(selected.len() as u64);
+        lists.push(builder.build(interned, &selected, sink));
+    }
+    let has_jobs = lists.iter().any(|list| !list.jobs.is_empty());
+    let excluded_legs: Vec<Vec<ExclusionRow>> = builders
+        .iter()
+        .zip(&lists)
+        .map(|(builder, list)| builder.excluded_cells(list, has_jobs, sink))
+        .collect();
+    drop(builders);
+    let mut groups = Vec::new();
+    for (((config, profile, expansion), list), (excluded_legs, selected)) in expanded
+        .into_iter()
+        .zip(lists)
+        .zip(excluded_legs.into_iter().zip(selected_legs))
+    {
+        let legs_without_job: u64 = excluded_legs.iter().map(|row| row.count).sum();
+        let legs = expansion.legs.len() as u64 - legs_without_job;
+        let legs_with_jobs = selected - legs_without_job;
+        let covered_legs = legs_with_jobs.saturating_sub(list.jobs.len() as u64);
         let space = expansion.space;
-        let excluded = expansion.excluded.into_iter().chain(unsupported).collect();
+        let excluded = expansion
+            .excluded
+            .into_iter()
+            .chain(excluded_legs)
+            .collect();
         groups.push(PlanGroup {
             config,
             profile,
@@ -321,8 +341,8 @@ pub fn plan(
             covered_legs,
             selected_from: (!options.selection.is_empty()).then_some(SelectedFrom::Planned),
             not_failed: Vec::new(),
-            compact_jobs,
-            interned,
+            compact_jobs: list.jobs,
+            interned: list.interned,
         });
     }
     let by_files = groups

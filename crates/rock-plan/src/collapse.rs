@@ -1,10 +1,11 @@
 //! Collapsed axes, and the cells that one job builds for all of their values.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 use indexmap::IndexMap;
 
-use super::compact_jobs::CompactJobBuilder;
+use super::compact_jobs::{CompactJobBuilder, JobList};
 use super::interned_values::{CompactJob, InternedValues};
 use super::naming::CellValues;
 use crate::config::{AxisRole, MatrixConfig, ParsedValue, RecipeBackend};
@@ -68,6 +69,33 @@ fn products(space: &AxisSpace, axes: &[usize], cells: &[CellRank]) -> Vec<Vec<Ve
 }
 
 impl CompactJobBuilder<'_> {
+    /// Returns the legs from which collapsed jobs are created: those with device code, so that no
+    /// job covers a cell that it is not built for. The others are added to `cells_without_job`.
+    pub(super) fn collapsible_legs<'l>(
+        &self,
+        list: &mut JobList,
+        legs: &'l [CellRank],
+    ) -> Cow<'l, [CellRank]> {
+        if self.has_no_collapsed_axes() {
+            return Cow::Borrowed(legs);
+        }
+        let mut with_job = Vec::with_capacity(legs.len());
+        for &cell in legs {
+            let device_code = self.device_code_of(&mut list.interned, cell);
+            if list.interned.device_codes.get(device_code).no_job.is_none() {
+                with_job.push(cell);
+            } else {
+                list.cells_without_job.push((cell, device_code));
+            }
+        }
+        Cow::Owned(with_job)
+    }
+
+    /// Whether no backend has collapsed axes.
+    pub(super) fn has_no_collapsed_axes(&self) -> bool {
+        self.collapsed.iter().all(|(_, axes)| axes.is_empty())
+    }
+
     /// Returns the axes that are collapsed for this cell's backend.
     pub(super) fn collapsed_axes(&self, values: &CellValues<'_>) -> &[usize] {
         let own = self
@@ -87,7 +115,7 @@ impl CompactJobBuilder<'_> {
     /// free-threaded versions come last, and the first of several.
     pub(super) fn first_cells(&self, legs: &[CellRank]) -> HashMap<CellRank, CellRank> {
         let mut first: HashMap<CellRank, CellRank> = HashMap::new();
-        if self.collapsed.iter().all(|(_, axes)| axes.is_empty()) {
+        if self.has_no_collapsed_axes() {
             return first;
         }
         let python = |cell: CellRank| {

@@ -19,7 +19,7 @@ use crate::config::{
     AxisRole, GpuPolicy, Leaves, MatrixConfig, PythonFrom, RecipeBackend, RecipeProfile,
     RowOverrides, RunnerSelector,
 };
-use crate::matrix::{AxisSpace, CellRank, ExclusionRow};
+use crate::matrix::{AxisSpace, CellRank};
 use rock_compat::Compat;
 use rock_diagnostic::Sink;
 
@@ -52,10 +52,13 @@ pub(super) struct CompactJobBuilder<'a> {
     pub(super) collapsed: Vec<(&'a RecipeBackend, Vec<usize>)>,
 }
 
-/// The jobs of a group while they are created.
-struct JobList {
-    jobs: Vec<CompactJob>,
-    interned: InternedValues,
+/// The jobs of a group.
+pub(super) struct JobList {
+    pub(super) jobs: Vec<CompactJob>,
+    pub(super) interned: InternedValues,
+    /// The cells without a job because none of their families or targets can be built, with the
+    /// number of their device code.
+    pub(super) cells_without_job: Vec<(CellRank, u32)>,
     /// The index of the job of each collapsed cell, whose values on the collapsed axes are cleared.
     collapsed: HashMap<CellRank, usize>,
 }
@@ -135,22 +138,22 @@ impl<'a> CompactJobBuilder<'a> {
         legs.iter().copied().filter(is_selected).collect()
     }
 
-    /// Returns the compact jobs, their interned values, and the cells without a job because none of
-    /// their families or targets can be built.
+    /// Returns the compact jobs of legs.
     pub(super) fn build(
         &self,
         interned: InternedValues,
         legs: &[CellRank],
         sink: &mut Sink,
-    ) -> (Vec<CompactJob>, InternedValues, Vec<ExclusionRow>) {
+    ) -> JobList {
         let mut list = JobList {
             jobs: Vec::with_capacity(legs.len()),
             interned,
+            cells_without_job: Vec::new(),
             collapsed: HashMap::new(),
         };
-        let first = self.first_cells(legs);
-        let mut without_job = Vec::new();
-        for &cell in legs {
+        let legs = self.collapsible_legs(&mut list, legs);
+        let first = self.first_cells(&legs);
+        for &cell in &*legs {
             let values = self.values(cell);
             let axes = self.collapsed_axes(&values);
             let added = if axes.is_empty() {
@@ -160,12 +163,10 @@ impl<'a> CompactJobBuilder<'a> {
                 self.add_collapsed(&mut list, &first, (cell, axes), sink)
             };
             if let Err(device_code) = added {
-                without_job.push((cell, device_code));
+                list.cells_without_job.push((cell, device_code));
             }
         }
-        let has_jobs = !list.jobs.is_empty();
-        let excluded = self.excluded_cells(&list.interned, &without_job, has_jobs, sink);
-        (list.jobs, list.interned, excluded)
+        list
     }
 
     /// Returns the values of a cell.
@@ -235,31 +236,47 @@ impl<'a> CompactJobBuilder<'a> {
         values: &CellValues<'_>,
         sink: &mut Sink,
     ) -> CompactJob {
-        let rows = self.overrides.matching(self.space, cell);
-        let of = JobCell {
-            cell,
-            values,
-            indexes: self.value_indexes(cell),
-            overrides: self.intern_overrides(interned, &rows),
-        };
-        let label = self.intern_label(interned, &of, sink);
-        let device_code = self.intern_device_code(interned, &of);
-        let runner_choice = self.intern_runner_choice(interned, &of);
+        let job_cell = self.job_cell(interned, cell, values);
+        let label = self.intern_label(interned, &job_cell, sink);
+        let device_code = self.intern_device_code(interned, &job_cell);
+        let runner_choice = self.intern_runner_choice(interned, &job_cell);
         let mut job = CompactJob {
             cell,
             label,
-            tag: self.intern_tag(interned, &of, device_code, runner_choice),
+            tag: self.intern_tag(interned, &job_cell, device_code, runner_choice),
             device_code,
             runner_choice,
-            estimate: self.intern_estimate(interned, &of, device_code, runner_choice),
-            overrides: of.overrides,
+            estimate: self.intern_estimate(interned, &job_cell, device_code, runner_choice),
+            overrides: job_cell.overrides,
             wheels: InternedValues::NO_WHEELS,
             covers: 0,
         };
         if !self.extra_wheels.is_none() {
-            job.wheels = self.intern_extra_wheels(interned, &of, &job, sink);
+            job.wheels = self.intern_extra_wheels(interned, &job_cell, &job, sink);
         }
         job
+    }
+
+    fn job_cell<'c>(
+        &self,
+        interned: &mut InternedValues,
+        cell: CellRank,
+        values: &'c CellValues<'c>,
+    ) -> JobCell<'c> {
+        let rows = self.overrides.matching(self.space, cell);
+        JobCell {
+            cell,
+            values,
+            indexes: self.value_indexes(cell),
+            overrides: self.intern_overrides(interned, &rows),
+        }
+    }
+
+    /// Returns the number of the device code of a cell.
+    pub(super) fn device_code_of(&self, interned: &mut InternedValues, cell: CellRank) -> u32 {
+        let values = self.values(cell);
+        let job_cell = self.job_cell(interned, cell, &values);
+        self.intern_device_code(interned, &job_cell)
     }
 
     fn value_indexes(&self, cell: CellRank) -> ValueIndexes {
@@ -280,35 +297,35 @@ impl<'a> CompactJobBuilder<'a> {
     fn intern_label(
         &self,
         interned: &mut InternedValues,
-        of: &JobCell<'_>,
+        job_cell: &JobCell<'_>,
         sink: &mut Sink,
     ) -> u32 {
-        let axes = self.collapsed_axes(of.values);
+        let axes = self.collapsed_axes(job_cell.values);
         let is_collapsed = |role: AxisRole| {
             let axis = self.axis_of_role.get(&role);
             axis.is_some_and(|axis| axes.contains(axis))
         };
         let is_torch_collapsed = is_collapsed(AxisRole::Torch);
         let is_rocm_collapsed = is_collapsed(AxisRole::Rocm);
-        let package = interned.packages.get(of.indexes.package);
+        let package = interned.packages.get(job_cell.indexes.package);
         let key = LabelKey {
             torch: if is_torch_collapsed {
                 0
             } else {
-                of.indexes.torch
+                job_cell.indexes.torch
             },
             rocm: if is_rocm_collapsed {
                 0
             } else {
-                of.indexes.rocm
+                job_cell.indexes.rocm
             },
             commit: package.map_or(0, |package| package.commit),
-            backend: of.indexes.backend,
+            backend: job_cell.indexes.backend,
         };
         interned.labels.intern(key, || {
             let values = CellValues {
-                torch: of.values.torch.filter(|_| !is_torch_collapsed),
-                ..*of.values
+                torch: job_cell.values.torch.filter(|_| !is_torch_collapsed),
+                ..*job_cell.values
             };
             if is_rocm_collapsed {
                 LabelFactory::label_without_rocm(&values)
@@ -318,42 +335,46 @@ impl<'a> CompactJobBuilder<'a> {
         })
     }
 
-    fn intern_device_code(&self, interned: &mut InternedValues, of: &JobCell<'_>) -> u32 {
-        let package = interned.packages.get(of.indexes.package);
+    fn intern_device_code(&self, interned: &mut InternedValues, job_cell: &JobCell<'_>) -> u32 {
+        let package = interned.packages.get(job_cell.indexes.package);
         let key = DeviceCodeKey {
             package_kind: package.map_or(0, |package| package.kind),
-            rocm: of.indexes.rocm,
-            backend: of.indexes.backend,
-            gfx: of.indexes.gfx,
-            has_torch: of.values.torch.is_some(),
-            overrides: of.overrides,
-            unsupported: self.unsupported.of(self.space, of.cell),
+            rocm: job_cell.indexes.rocm,
+            backend: job_cell.indexes.backend,
+            gfx: job_cell.indexes.gfx,
+            has_torch: job_cell.values.torch.is_some(),
+            overrides: job_cell.overrides,
+            unsupported: self.unsupported.of(self.space, job_cell.cell),
         };
         interned.device_codes.intern(key, || {
-            let overrides = interned.overrides.get(of.overrides);
-            self.device_code(of.cell, of.values, key.unsupported, overrides)
+            let overrides = interned.overrides.get(job_cell.overrides);
+            self.device_code(job_cell.cell, job_cell.values, key.unsupported, overrides)
         })
     }
 
-    fn intern_runner_choice(&self, interned: &mut InternedValues, of: &JobCell<'_>) -> u32 {
+    fn intern_runner_choice(&self, interned: &mut InternedValues, job_cell: &JobCell<'_>) -> u32 {
         let is_python_of_image = self.config.python_from == PythonFrom::Image;
         let key = RunnerChoiceKey {
-            torch: of.indexes.torch,
-            rocm: of.indexes.rocm,
-            python: is_python_of_image.then_some(of.indexes.python),
-            runner: of.indexes.runner,
-            gpu: of.indexes.gpu,
-            overrides: of.overrides,
+            torch: job_cell.indexes.torch,
+            rocm: job_cell.indexes.rocm,
+            python: is_python_of_image.then_some(job_cell.indexes.python),
+            runner: job_cell.indexes.runner,
+            gpu: job_cell.indexes.gpu,
+            overrides: job_cell.overrides,
         };
         interned.runner_choices.intern(key, || {
-            self.runner_choice(of.cell, of.values, interned.overrides.get(of.overrides))
+            self.runner_choice(
+                job_cell.cell,
+                job_cell.values,
+                interned.overrides.get(job_cell.overrides),
+            )
         })
     }
 
     fn intern_tag(
         &self,
         interned: &mut InternedValues,
-        of: &JobCell<'_>,
+        job_cell: &JobCell<'_>,
         device_code: u32,
         runner_choice: u32,
     ) -> u32 {
@@ -364,36 +385,36 @@ impl<'a> CompactJobBuilder<'a> {
         };
         let choice = interned.runner_choices.get(runner_choice);
         let key = TagKey {
-            python: of.indexes.python,
-            backend: of.indexes.backend,
+            python: job_cell.indexes.python,
+            backend: job_cell.indexes.backend,
             device_code: has_targets.then_some(device_code),
             arch: choice.arch_number,
         };
         interned.tags.intern(key, || {
             let targets = &interned.device_codes.get(device_code).gfx;
-            name_end(of.values, leaves, targets, &choice.platform)
+            name_end(job_cell.values, leaves, targets, &choice.platform)
         })
     }
 
     fn intern_estimate(
         &self,
         interned: &mut InternedValues,
-        of: &JobCell<'_>,
+        job_cell: &JobCell<'_>,
         device_code: u32,
         runner_choice: u32,
     ) -> u32 {
         let key = EstimateKey {
             device_code,
             runner_choice,
-            backend: of.indexes.backend,
-            overrides: of.overrides,
+            backend: job_cell.indexes.backend,
+            overrides: job_cell.overrides,
         };
         interned.estimates.intern(key, || {
             self.estimate(
-                of.values,
+                job_cell.values,
                 interned.device_codes.get(device_code),
                 interned.runner_choices.get(runner_choice),
-                interned.overrides.get(of.overrides),
+                interned.overrides.get(job_cell.overrides),
             )
         })
     }
@@ -401,18 +422,18 @@ impl<'a> CompactJobBuilder<'a> {
     fn intern_extra_wheels(
         &self,
         interned: &mut InternedValues,
-        of: &JobCell<'_>,
+        job_cell: &JobCell<'_>,
         job: &CompactJob,
         sink: &mut Sink,
     ) -> u32 {
-        let package = of.indexes.package;
+        let package = job_cell.indexes.package;
         let key = ExtraWheelsKey {
             label: job.label,
             tag: job.tag,
             overrides: job.overrides,
             name_values: self
                 .extra_wheels
-                .name_values(of.cell, package, job.device_code),
+                .name_values(job_cell.cell, package, job.device_code),
         };
         interned.wheels.intern(key, || {
             let package = interned.packages.get(package);
@@ -424,7 +445,7 @@ impl<'a> CompactJobBuilder<'a> {
             };
             let overrides = interned.overrides.get(job.overrides);
             self.extra_wheels
-                .of(of.cell, of.values, &own, overrides, sink)
+                .of(job_cell.cell, job_cell.values, &own, overrides, sink)
         })
     }
 

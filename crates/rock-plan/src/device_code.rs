@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 
-use super::compact_jobs::CompactJobBuilder;
+use super::compact_jobs::{CompactJobBuilder, JobList};
 use super::gfx_choice::choose_gfx;
-use super::interned_values::{DeviceCode, InternedValues, NoDeviceCode};
+use super::interned_values::{DeviceCode, NoDeviceCode};
 use super::naming::CellValues;
 use crate::codes::plan as codes;
 use crate::config::{AxisRole, AxisValue, GfxSelection, ParsedValue, RowOverrides, TorchFrom};
@@ -113,20 +113,19 @@ impl CompactJobBuilder<'_> {
         }
     }
 
-    /// Returns the exclusions of cells that have no job, which are given with the number of their
-    /// device code. Cells without a target are errors instead, unless the command line sets the
-    /// targets and other cells have jobs.
+    /// Returns the exclusions of the cells of a group without a job. Cells without a target are
+    /// errors instead, unless the command line sets the targets and the plan has jobs.
     pub(super) fn excluded_cells(
         &self,
-        interned: &InternedValues,
-        cells: &[(CellRank, u32)],
+        list: &JobList,
         has_jobs: bool,
         sink: &mut Sink,
     ) -> Vec<ExclusionRow> {
+        let interned = &list.interned;
         let mut without_family = Vec::new();
         // By package, because versions with the same compatibility data share device code.
         let mut without_target: IndexMap<(u32, usize), (CellRank, u64)> = IndexMap::new();
-        for &(cell, device) in cells {
+        for &(cell, device) in &list.cells_without_job {
             if interned.device_codes.get(device).no_job == Some(NoDeviceCode::Families) {
                 without_family.push((cell, self.unsupported.of(self.space, cell)));
             } else {

@@ -5,7 +5,7 @@ use super::job::FAMILY;
 use super::job_view::JobView;
 use crate::codes::matrix;
 use crate::codes::plan as codes;
-use crate::config::{AxisRole, AxisValue, ParsedValue, TorchFrom, missing_variable};
+use crate::config::{AxisRole, AxisValue, ParsedValue, missing_variable};
 use rock_compat::Compat;
 use rock_diagnostic::{Diagnostic, Sink};
 
@@ -73,12 +73,8 @@ pub(super) fn check_family_of_indexes(plan: &Plan, sink: &mut Sink) {
 /// Warns about torch releases that jobs install from an index and that the compatibility data does
 /// not list, although it lists others of their minor version.
 pub(super) fn warn_of_unknown_torch(plan: &Plan, compat: &Compat, sink: &mut Sink) {
-    let groups = plan.groups.iter().filter(|group| {
-        matches!(
-            group.config.torch_from,
-            TorchFrom::PytorchIndex | TorchFrom::AmdIndex
-        )
-    });
+    let groups = plan.groups.iter();
+    let groups = groups.filter(|group| group.config.torch_from.is_index());
     for group in groups {
         let Some(axis) = group.space.position(AxisRole::Torch) else {
             continue;

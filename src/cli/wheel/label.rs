@@ -90,7 +90,9 @@ impl Args {
         if self.remove || self.local.is_some() {
             if !sys::exists(last) && !has_wheel_extension(&text) && is_label(&text) {
                 let option = if self.remove { "--remove" } else { "--local" };
-                let text = format!("the label `{text}` cannot be used with '{option}'");
+                let text = format!(
+                    "the label `{text}` cannot be used with '{option}': leave out one of them"
+                );
                 return Err(misused(
                     &["wheel", "label"],
                     ErrorKind::ArgumentConflict,

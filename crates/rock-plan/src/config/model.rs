@@ -285,6 +285,14 @@ words! {
         Image = "image", /// The torch installed on the machine.
         Host = "host" }
 }
+
+impl TorchFrom {
+    /// Whether torch is installed from an index of releases.
+    pub(crate) fn is_index(self) -> bool {
+        matches!(self, Self::PytorchIndex | Self::AmdIndex)
+    }
+}
+
 words! {
     /// The source of Python in a container.
     PythonFrom { /// uv.

@@ -24,6 +24,7 @@ use super::fields::{MATRIX, MATRIX_FILE};
 use super::recipe_checks::check_valid_parts;
 use super::{KeyLocations, Lookups, MatrixConfig, ParsedFile};
 use crate::codes::matrix as codes;
+use rock_diagnostic::nearest::nearest;
 use rock_diagnostic::{Code, Diagnostic, Location, Sink, SourceText};
 use rock_yaml::{self as yaml, MapKey, Node, NodeValue};
 
@@ -72,7 +73,16 @@ pub fn read_parsed(
     }
     numbers::note_unquoted(&tree, source, sink);
     let is_known = |name: &str| MATRIX.fields.iter().any(|field| field.name == name);
-    let has_unknown_keys = matches!(&tree.value, NodeValue::Map(entries) if entries.iter().any(|(key, _)| !is_known(&key.text)));
+    let unknown_keys: Vec<&str> = match &tree.value {
+        NodeValue::Map(entries) => entries.iter().map(|(key, _)| key.text.as_str()).collect(),
+        _ => Vec::new(),
+    };
+    let mut unknown_keys = unknown_keys
+        .into_iter()
+        .filter(|name| !is_known(name))
+        .peekable();
+    let has_unknown_keys = unknown_keys.peek().is_some();
+    let is_recipe_misspelled = unknown_keys.any(|name| nearest(name, ["recipe"]).is_some());
     let mut whole = completeness::complete(&tree, &MATRIX_FILE);
     let mut locations = KeyLocations::new(source.clone(), tree);
     release_type::apply_overrides(&mut whole, &lookups.overrides, &mut locations);
@@ -92,8 +102,10 @@ pub fn read_parsed(
     if sink.error_count() == errors {
         return Some(config);
     }
-    // Without errors, this is checked with the plan.
-    if let Some(recipe) = lookups.recipes.known(&config.recipe) {
+    // Without errors, this is checked with the plan. The recipe of a misspelled key is unknown.
+    if let Some(recipe) = lookups.recipes.known(&config.recipe)
+        && !is_recipe_misspelled
+    {
         let profile = recipe.profile(&config.distribution.normalized());
         check_valid_parts(&config, (&whole, has_unknown_keys), &profile, sink);
     }

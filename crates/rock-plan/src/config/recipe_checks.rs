@@ -8,12 +8,20 @@ use crate::codes::plan as codes;
 use rock_diagnostic::{Diagnostic, Sink, nearest::nearest};
 use rock_yaml::Node;
 
-/// Checks a matrix file without errors against the profile of its recipe.
-pub(crate) fn check_recipe(config: &MatrixConfig, profile: &RecipeProfile, sink: &mut Sink) {
+/// Checks a matrix file without errors against the profile of its recipe. Returns whether the
+/// recipe has the backends of all cells: without them, no rule can be evaluated.
+pub(crate) fn check_recipe(
+    config: &MatrixConfig,
+    profile: &RecipeProfile,
+    sink: &mut Sink,
+) -> bool {
+    let errors = sink.error_count();
     check_backends(config, profile, sink);
+    let has_backends = sink.error_count() == errors;
     check_axes(config, profile, sink);
     check_collapse(config, profile, sink);
     check_variables(config, profile, sink);
+    has_backends
 }
 
 /// Checks a matrix file with errors against the profile of its recipe, as far as the parts that a
@@ -46,8 +54,10 @@ pub(super) fn check_valid_parts(
     }
     check_axes(config, profile, sink);
     check_collapse(config, profile, sink);
-    // A misspelled key may be `vars`.
+    // A misspelled key may be `vars`, in an entry of `rows` or `include` too.
     let has_all_variables = (!config.vars.is_empty() || !has_unknown_keys)
+        && config.rows.is_empty()
+        && config.include.is_empty()
         && count(tree.get("vars")) == config.vars.len()
         && config
             .vars
@@ -263,5 +273,12 @@ mod tests {
         let misspelled_word = "distribution: flash-attn\ncollapse: [pyton]\naxes: \
             {flash-attn: ['2.8.3'], python: ['3.12'], torch: ['2.9.1'], rocm: ['6.4']}\n";
         assert_eq!(errors(misspelled_word), ["M023"]);
+        let misspelled_recipe = "distribution: flash-attn\nrecpe: hip-extension\n\
+            axes: {flash-attn: ['2.8.3'], python: ['3.12'], rocm: ['6.4']}\n";
+        assert_eq!(errors(misspelled_recipe), ["M020"]);
+        let misspelled_key_of_row = "distribution: mine\nrecipe: hip-extension\n\
+            axes: {mine: ['1.0'], python: ['3.12'], rocm: ['6.4']}\n\
+            include: [{axes: {python: '3.12'}, set: {varz: {source: .}}}]\n";
+        assert_eq!(errors(misspelled_key_of_row), ["M020"]);
     }
 }

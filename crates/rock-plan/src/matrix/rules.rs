@@ -174,6 +174,14 @@ fn import_conflict(inputs: &RuleInputs<'_>) -> RuleResult {
             backend: values.backend().unwrap_or(inputs.default_backend()),
             torch: values.torch(),
         });
+        let is_unlisted = || {
+            let newest = inputs.compat.newest_release_if_unlisted(values.torch());
+            inputs.config.torch_from.is_index() && newest.is_some()
+        };
+        if matches!(support, Support::Unknown(_)) && is_unlisted() {
+            // `warn_of_unknown_torch` reports the release (P019).
+            return None;
+        }
         import_finding(inputs.config.torch_from, support)
     })
 }

@@ -26,6 +26,6 @@ pub use script::{WindowsShell, command, comment, quote, script, windows_script};
 pub use steps::{dry_run, dry_run_json, recipe};
 pub use summary::summary;
 pub use workflow::{
-    FIRST_WORDS, WorkflowOverrides, attempts_warning, for_windows, rendering_command, workflow,
+    FIRST_WORDS, WorkflowOverrides, for_windows, rendering_command, warn_of_attempts, workflow,
     workflows_differ,
 };

@@ -75,7 +75,11 @@ pub fn plan(plan: &Plan, notes: &[String], detail: PlanDetail) -> String {
             let _ = writeln!(text, "  {each}: {verdict}");
         }
         explain_jobs(group.jobs(number), detail, &mut text);
-        explain_dropped_gfx(group.jobs(number), detail, &mut text);
+        let dropped = group.jobs(number).map(|job| {
+            let dropped = job.dropped_gfx().iter();
+            dropped.map(|(target, because)| (target, &*because.reason, &*because.source))
+        });
+        explain_dropped_gfx(dropped, detail, &mut text);
         if group.job_count() > SHOWN {
             let _ = writeln!(
                 text,
@@ -196,18 +200,19 @@ fn explain_jobs<'a>(
 }
 
 /// Writes one line for each reason why jobs do not compile for requested targets, with the number
-/// of these jobs, and the source of the reason with [`PlanDetail::Explain`].
-fn explain_dropped_gfx<'a>(
-    jobs: impl Iterator<Item = JobView<'a>>,
+/// of these jobs, and the source of the reason with [`PlanDetail::Explain`]. `jobs` are the targets
+/// of each job with reason and source.
+pub(super) fn explain_dropped_gfx<'a, T>(
+    jobs: impl Iterator<Item = T>,
     detail: PlanDetail,
     text: &mut String,
-) {
+) where
+    T: Iterator<Item = (&'a GfxTarget, &'a str, &'a str)>,
+{
     let mut reasons: IndexMap<(&str, &str), DroppedTargets<'a>> = IndexMap::new();
-    for (number, job) in jobs.enumerate() {
-        for (target, because) in job.dropped_gfx() {
-            let dropped = reasons
-                .entry((because.reason.as_str(), because.source.as_str()))
-                .or_default();
+    for (number, targets) in jobs.enumerate() {
+        for (target, reason, source) in targets {
+            let dropped = reasons.entry((reason, source)).or_default();
             if !dropped.targets.contains(&target) {
                 dropped.targets.push(target);
             }
@@ -373,7 +378,7 @@ pub fn changes(diff: &PlanDiff) -> String {
     text
 }
 
-fn write_exclusion_change(row: &ExclusionChange, text: &mut String) {
+pub(super) fn write_exclusion_change(row: &ExclusionChange, text: &mut String) {
     let axes: Vec<String> = row
         .axes
         .iter()

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use rock_diagnostic::{count_more, counted};
 use rock_plan::{Job, SavedExclusion, SavedPlan};
 
-use super::plan::{PlanDetail, SHOWN, tell_wheels};
+use super::plan::{PlanDetail, SHOWN, explain_dropped_gfx, tell_wheels, write_exclusion_change};
 
 /// Renders a saved plan as text: the jobs of each matrix file, and the reasons for excluded cells.
 pub fn saved_plan(saved: &SavedPlan, detail: PlanDetail) -> String {
@@ -49,25 +49,12 @@ fn write_jobs(jobs: &[&Job], detail: PlanDetail, text: &mut String) {
             let _ = writeln!(text, "    id {}", job.id);
         }
     }
-    let mut dropped: IndexMap<&str, (Vec<String>, usize)> = IndexMap::new();
-    for job in jobs {
-        let mut reasons: Vec<&str> = Vec::new();
-        for left_out in &job.dropped_gfx {
-            let (targets, count) = dropped.entry(left_out.reason.as_str()).or_default();
-            let target = left_out.target.to_string();
-            if !targets.contains(&target) {
-                targets.push(target);
-            }
-            if !reasons.contains(&left_out.reason.as_str()) {
-                reasons.push(&left_out.reason);
-                *count += 1;
-            }
-        }
-    }
-    for (reason, (targets, count)) in dropped {
-        let jobs = counted(count, "job");
-        let _ = writeln!(text, "  {jobs} without {}: {reason}", targets.join(", "));
-    }
+    // A saved plan has no sources of reasons.
+    let dropped = jobs.iter().map(|job| {
+        let dropped = job.dropped_gfx.iter();
+        dropped.map(|one| (&one.target, one.reason.as_str(), ""))
+    });
+    explain_dropped_gfx(dropped, detail, text);
     if jobs.len() > SHOWN {
         let more = count_more(jobs.len() - SHOWN, "and ");
         let _ = writeln!(text, "  … {more}; `--format json` lists all");
@@ -96,20 +83,6 @@ fn explain_excluded(excluded: &[SavedExclusion], text: &mut String) {
         text.push_str("\nexcluded:\n");
     }
     for row in excluded {
-        let axes: Vec<String> = row
-            .axes
-            .iter()
-            .map(|(name, value)| format!("{name} {value}"))
-            .collect();
-        let _ = writeln!(
-            text,
-            "  {} for {}: {} ({}) [{}]",
-            row.distribution,
-            row.platform,
-            axes.join(" × "),
-            counted(row.count, "cell"),
-            row.code
-        );
-        let _ = writeln!(text, "    {}", row.reason);
+        write_exclusion_change(&row.into(), text);
     }
 }

@@ -104,10 +104,16 @@ pub(super) fn warn_of_host_values(plan: &Plan, sink: &mut Sink) {
     }
 }
 
-/// Returns the warning about builds of a group that need several attempts but start over each time,
-/// because their compiler cache is not kept; `number` is the group's index in the plan. `None` for
-/// Windows, for which no workflow builds.
-pub fn attempts_warning(number: usize, group: &PlanGroup) -> Option<Diagnostic> {
+/// Warns of builds that need several attempts but start over each time, because their compiler
+/// cache is not kept, in the groups for which `is_relevant` returns true. No workflow builds for
+/// Windows.
+pub fn warn_of_attempts(plan: &Plan, is_relevant: impl Fn(&PlanGroup) -> bool, sink: &mut Sink) {
+    let groups = plan.groups.iter().enumerate();
+    let groups = groups.filter(|(_, group)| is_relevant(group));
+    sink.extend(groups.filter_map(|(number, group)| attempts_warning(number, group)));
+}
+
+fn attempts_warning(number: usize, group: &PlanGroup) -> Option<Diagnostic> {
     let is_kept = group.config.workflow.cache == Switch::On;
     if is_kept || group.config.platform == Platform::Windows {
         return None;

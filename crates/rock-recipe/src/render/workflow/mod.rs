@@ -18,7 +18,7 @@ use rock_diagnostic::Sink;
 use rock_plan::{self as plan, Plan};
 use rock_template::render;
 
-pub use limits::attempts_warning;
+pub use limits::warn_of_attempts;
 pub use options::for_windows;
 
 /// The start of every rendered workflow file.
@@ -78,8 +78,7 @@ pub fn workflow(
         .map(|options| options.release.attest)
         .unwrap_or_default();
     limits::check_jobs(plan, attest, compat, sink);
-    let groups = plan.groups.iter().enumerate();
-    sink.extend(groups.filter_map(|(number, group)| attempts_warning(number, group)));
+    warn_of_attempts(plan, |_| true, sink);
     limits::warn_of_host_values(plan, sink);
     plan::warn_of_caches(plan, sink);
     let (Some(options), Some(pins), true) = (options, pins, sink.error_count() == errors) else {
