@@ -18,6 +18,8 @@ use crate::{render, sys};
 
 /// The path of the workflow.
 const WORKFLOW_PATH: &str = ".github/workflows/wheels.yml";
+/// The directory of tables that commands use without an option.
+const COMPAT_PATH: &str = "matrices/compat";
 /// The directory of recipes that commands use without an option.
 const RECIPES_PATH: &str = "matrices/recipes";
 /// Size limit of a project's file.
@@ -68,13 +70,13 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 }
 
 fn ended(args: &Args, shell: &Shell) -> Result<Exit, Exit> {
-    let compat = load::compat(shell)?;
+    let directories = data_directories(args, shell);
+    let compat = load::compat_in(&directories, shell)?;
     if let Some(error) = recipe_as_directory(args, shell) {
         return Err(shell.report(&[error]));
     }
     let is_new = !sys::exists(&args.dir);
     let files = project_files(&args.dir).map_err(|error| machine(shell, error))?;
-    let directories = data_directories(args, shell);
     let request = StarterRequest {
         distribution: args.distribution.clone(),
         recipe: args.recipe.clone(),
@@ -307,7 +309,7 @@ fn rendered(
         directories.named_compat().map(text),
         directories.named_recipes().map(text),
     );
-    let compat_overlay = shell.directories.compat_overlay().map(text);
+    let has_compat_overlay = directories.compat_overlay().is_some();
     let is_new_overlay = starter.recipe.is_some() && recipes.is_none();
     let has_recipe_overlay = is_new_overlay || directories.recipe_overlay().is_some();
     let sources = super::render::sources(&plan, workspace.matrices(), compat);
@@ -318,7 +320,7 @@ fn rendered(
         out: WORKFLOW_PATH,
         compat: facts.as_deref(),
         recipes: recipes.as_deref(),
-        compat_overlay: compat_overlay.as_deref(),
+        compat_overlay: has_compat_overlay.then_some(COMPAT_PATH),
         recipe_overlay: has_recipe_overlay.then_some(RECIPES_PATH),
     };
     render::workflow(&plan, compat, &words, sink).ok_or(Exit::Fault)

@@ -9,7 +9,7 @@ use super::{Exit, Shell};
 use crate::codes::plan as codes;
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Diagnostics, Sink, SourceText};
-use crate::plan::workspace::{self, Workspace, WorkspaceOptions};
+use crate::plan::workspace::{self, DataDirectories, Workspace, WorkspaceOptions};
 use crate::plan::{LARGEST_PLAN_BYTES, Plan, PlanInputs};
 use crate::sys;
 
@@ -127,23 +127,34 @@ pub(super) fn refuse_overwriting_input<'a>(
 }
 
 /// Returns the compatibility data: the built-in tables, or those of the user, which replace them
-/// (`--compat`) or are merged with them (`matrices/compat`); see
-/// [`DataDirectories`](crate::plan::workspace::DataDirectories).
-/// Leaked on purpose: exiting is faster than dropping it.
+/// (`--compat`) or are merged with them (`matrices/compat`); see [`DataDirectories`].
 ///
 /// # Errors
 /// The exit code of the command, after reporting errors in the directory.
 pub(super) fn compat(shell: &Shell) -> Result<&'static Compat, Exit> {
-    static BUILT_IN: LazyLock<Compat> = LazyLock::new(Compat::embedded);
     if let Some(compat) = shell.compat.get() {
         return Ok(compat);
     }
-    let compat: &'static Compat = match shell.directories.load_compat() {
+    let compat = compat_in(&shell.directories, shell)?;
+    Ok(shell.compat.get_or_init(|| compat))
+}
+
+/// Returns the compatibility data of these directories, which need not be those of the working
+/// directory. Leaked on purpose: exiting is faster than dropping it.
+///
+/// # Errors
+/// The exit code of the command, after reporting errors in the directory.
+pub(super) fn compat_in(
+    directories: &DataDirectories,
+    shell: &Shell,
+) -> Result<&'static Compat, Exit> {
+    static BUILT_IN: LazyLock<Compat> = LazyLock::new(Compat::embedded);
+    let compat: &'static Compat = match directories.load_compat() {
         Ok(None) => &BUILT_IN,
         Ok(Some(compat)) => Box::leak(Box::new(compat)),
         Err(errors) => return Err(fail(shell, &errors)),
     };
-    Ok(shell.compat.get_or_init(|| compat))
+    Ok(compat)
 }
 
 /// Returns the data that matrix files are read with: these tables, the user's recipes and this

@@ -98,7 +98,9 @@ pub struct Cli {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Global options")]
 struct Global {
-    /// Show only errors and warnings
+    /// Write only errors and warnings to stderr
+    ///
+    /// Results on stdout are not affected, except that `wheel check` prints one line for each wheel.
     #[arg(
         short,
         long,

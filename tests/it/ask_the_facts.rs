@@ -20,7 +20,7 @@ fn a_question_is_answered_with_the_row_it_rests_on() {
     insta::assert_snapshot!(stdout, @r"
     torch 2.6.0 with ROCm 6.2: no
       because: torch 2.6.0 has wheels for ROCm 6.1 and 6.2.4, not 6.2
-      help: use ROCm 6.2.4, or AMD's index (`torch-from: amd-index`)
+      help: use ROCm 6.2.4; AMD's index (`torch-from: amd-index`) may have both, but no table lists its wheels
     ");
     let stdout = project
         .run(&["compat", "explain", "torch=2.6.0", "rocm=6.2", "-v"])

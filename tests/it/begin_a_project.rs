@@ -253,6 +253,23 @@ fn the_name_of_a_recipe_is_no_new_directory() {
     );
 }
 
+/// The tables are those that commands find in the directory, not those of the working directory.
+#[test]
+fn init_uses_the_tables_of_its_directory() {
+    let broken = "torch: 1\n";
+    let project = Project::new()
+        .file("matrices/compat/own.yaml", broken)
+        .file("repo/matrices/compat/own.yaml", broken);
+    let stderr = project.run(&["init", "repo"]).exits(1).stderr;
+    assert!(
+        stderr.contains("--> repo/matrices/compat/own.yaml:1:8"),
+        "{stderr}"
+    );
+    let _ = project.run(&["init", "new"]).exits(0);
+    let workflow = project.read("new/.github/workflows/wheels.yml");
+    assert!(!workflow.contains("matrices/compat"), "{workflow}");
+}
+
 #[test]
 fn init_overwrites_nothing_and_reports_what_it_kept() {
     let project = Project::new().file("repo/matrices/flash-attn.yaml", "mine");

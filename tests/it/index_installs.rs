@@ -333,6 +333,11 @@ fn the_wheels_of_pages_elsewhere_are_only_read() {
         LABELS.len()
     );
     assert!(stdout.contains(&line), "{stdout}");
+    let document = self::project()
+        .run(&["index", "build", "dist", "--json"])
+        .exits(0)
+        .json();
+    assert_eq!(document["metadata_count"], LABELS.len());
     project.run(&elsewhere).exits(0);
     assert!(project.read(page).contains("core-metadata=\"sha256="));
     let wheel = "dist/flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl";

@@ -910,6 +910,52 @@ fn a_wheel_without_code_for_a_planned_target_is_refused() {
     );
 }
 
+/// Returns a library with an offload bundle for these targets.
+fn library_for(targets: &[(&str, u32)]) -> Vec<u8> {
+    use crate::support::bundle::{hip_bundle, library, part, wrappers};
+    library(&[
+        part(".hip_fatbin", hip_bundle(targets, 512)),
+        part(".hipFatBinSegment", wrappers(1, *b"FPIH")),
+    ])
+}
+
+#[test]
+fn a_wheel_is_for_the_targets_that_all_its_libraries_have_code_for() {
+    let of = |one: &[(&str, u32)], other: &[(&str, u32)]| {
+        let compiled = wheel(CP311)
+            .executable("flash_attn/_one.so", library_for(one))
+            .executable("flash_attn/_other.so", library_for(other));
+        Project::new().bytes(&format!("dist/{CP311}"), &compiled.bytes())
+    };
+    let publish = ["publish", "--to", "release", "dist"];
+    let project = of(&[GFX90A, GFX942], &[GFX942]);
+    project.run(&publish).exits(0);
+    let manifest: serde_json::Value =
+        serde_json::from_str(&project.read("release/rock-manifest.json")).unwrap();
+    assert_eq!(manifest["files"][0]["gfx"], serde_json::json!(["gfx942"]));
+    let pick = |gfx: &str| {
+        project.run(&[
+            "pick",
+            "--published",
+            "release",
+            "--only-given",
+            "--gfx",
+            gfx,
+        ])
+    };
+    pick("gfx942").exits(0);
+    pick("gfx90a").exits(1);
+
+    let apart = of(&[GFX90A], &[GFX942]);
+    apart.run(&publish).exits(0);
+    let manifest: serde_json::Value =
+        serde_json::from_str(&apart.read("release/rock-manifest.json")).unwrap();
+    assert_eq!(
+        manifest["files"][0]["gfx"],
+        serde_json::json!(["gfx90a", "gfx942"])
+    );
+}
+
 #[test]
 fn published_wheels_without_code_for_a_planned_target_are_named() {
     let (matrix, plan) = planned_for("gfx90a, gfx942");

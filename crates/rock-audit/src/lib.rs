@@ -155,7 +155,7 @@ pub mod gfx {
     pub use crate::document::GfxDocument;
     pub use crate::findings::{
         DeviceWheels, KpackLocation, SplitArchive, SplitCode, UnexpectedTargets, gfx_findings,
-        kpack_locations, missing_archives, unexpected_targets,
+        kpack_locations, missing_archives, supported_targets, unexpected_targets,
     };
     pub use crate::gfx_report::GfxReport;
 }

@@ -81,7 +81,8 @@ impl Compat {
     }
 
     /// Returns the part of a hint that names another value of `torch-from`: an image with this torch
-    /// and ROCm version or a patch version of it, otherwise AMD's index.
+    /// and ROCm version or a patch version of it. Otherwise it names AMD's index without a claim,
+    /// because no table lists its wheels.
     fn other_source_of_torch(
         &self,
         repository: &str,
@@ -97,7 +98,9 @@ impl Compat {
                 image.rocm
             ),
             _ if self.torch_index("amd-index", torch, rocm).is_some() => {
-                ", or AMD's index (`torch-from: amd-index`)".to_owned()
+                let index = "; AMD's index (`torch-from: amd-index`) may have both, but no table \
+                             lists its wheels";
+                index.to_owned()
             }
             _ => String::new(),
         }
@@ -460,7 +463,8 @@ mod tests {
         assert!(is_supported(&by_image("2.9.1", "7.2")));
         assert_eq!(
             hint("2.6.0", "6.2"),
-            "use ROCm 6.2.4, or AMD's index (`torch-from: amd-index`)"
+            "use ROCm 6.2.4; AMD's index (`torch-from: amd-index`) may have both, but no table lists \
+             its wheels"
         );
         assert_eq!(
             unsupported_reason(by_image("2.6.0", "6.4")).hint,

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use rock_audit::gfx::GfxDocument;
-use rock_audit::{AuditOptions, Auditor, NoLibraries, needed_rocm_majors};
+use rock_audit::gfx::{GfxDocument, supported_targets};
+use rock_audit::{AuditOptions, AuditedWheel, Auditor, NoLibraries, needed_rocm_majors};
 use rock_compat::Compat;
 use rock_diagnostic::Diagnostic;
 use rock_sys::PositionalFile;
@@ -15,7 +15,7 @@ use crate::audit_errors::is_refused;
 /// Facts from the libraries of a wheel.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WheelCode {
-    /// The GPU targets that it has code for.
+    /// The GPU targets that all its libraries have code for.
     pub gfx: Vec<String>,
     /// The major versions of ROCm of which its libraries need one; empty if they need none.
     pub needs_rocm: Vec<u32>,
@@ -51,8 +51,27 @@ fn read_code(file: &LocalAsset, auditor: &Auditor<'_>) -> Option<WheelCode> {
     };
     if !is_for_any {
         let majors = needed_rocm_majors(audited.files(), auditor.compat());
-        code.gfx = GfxDocument::new(audited.files()).targets().to_vec();
+        code.gfx = if file.asset.file.is_of_sdk {
+            all_targets(&audited)
+        } else {
+            gfx_targets(&audited, auditor.compat())
+        };
         code.needs_rocm = majors.into_iter().collect();
     }
     Some(code)
+}
+
+/// Returns the GPU targets that all libraries of a wheel have code for; those of all its code if
+/// there are none, or if no library has any.
+fn gfx_targets(audited: &AuditedWheel<'_>, compat: &Compat) -> Vec<String> {
+    match supported_targets(audited.name(), audited.files(), compat) {
+        Some(targets) if !targets.is_empty() => targets.iter().map(ToString::to_string).collect(),
+        _ => all_targets(audited),
+    }
+}
+
+/// Returns the GPU targets of all code in a wheel. The libraries in a package of the ROCm SDK
+/// support different targets.
+fn all_targets(audited: &AuditedWheel<'_>) -> Vec<String> {
+    GfxDocument::new(audited.files()).targets().to_vec()
 }

@@ -9,7 +9,7 @@ use crate::cli::whole_number::{Unit, whole_number};
 use crate::cli::{Exit, OutputFormat, Shell, misused, publish};
 use crate::diagnostic::{Diagnostic, Sink, shell_line};
 use crate::names::{Age, RepoName, Version, YankSelection};
-use crate::publish::{INDEX, IndexAction, IndexOptions, find_files, lists_files, no_files_in};
+use crate::publish::{INDEX, IndexAction, IndexOptions, find_files, no_files_in, pages_help};
 use crate::sys;
 
 /// Build an index of a directory of wheels or of published releases
@@ -271,10 +271,11 @@ impl IndexArgs {
         };
         let folder = Path::new(pages);
         let is_found = !self.published.is_empty() || self.out.is_some() || folder.ends_with(INDEX);
-        if is_found
-            || !lists_files(folder)
-            || !find_files(&[folder.to_owned()], &mut Sink::new()).is_empty()
-        {
+        let help = if is_found { None } else { pages_help(folder) };
+        let Some(help) = help else {
+            return Ok(());
+        };
+        if !find_files(&[folder.to_owned()], &mut Sink::new()).is_empty() {
             return Ok(());
         }
         let mut line = vec!["rock-matrix", "index", command, "DIR"];
@@ -284,8 +285,7 @@ impl IndexArgs {
         line.extend(selections.iter().map(String::as_str));
         line.extend(["--out", pages.as_str()]);
         Err(no_files_in(&[folder.to_owned()]).help(format!(
-            "`{pages}` has only the pages of an index: pass the directory with its wheels, and \
-             the pages with `--out`: `{}`",
+            "{help}, and the pages with `--out`: `{}`",
             shell_line(line)
         )))
     }

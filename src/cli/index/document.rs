@@ -26,7 +26,6 @@ pub(super) struct Document {
     pub(super) index: String,
     pub(super) pages: usize,
     /// Number of METADATA files that were written next to the wheels.
-    #[serde(skip)]
     pub(super) metadata_count: usize,
     pub(super) changed: bool,
     #[serde(rename = "yank")]

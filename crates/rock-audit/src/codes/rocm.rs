@@ -109,7 +109,7 @@ pub const GFX_NOT_AS_EXPECTED: Code = Code::error(
 pub const GFX_SETS_DIFFER: Code = Code::warning(
     "R121",
     "gfx-sets-differ",
-    "Libraries of one wheel contain code for different sets of gfx targets. On a GPU that only some of the libraries support, the wheel works until it launches a kernel of another one.\n\nBuild all libraries for the same gfx targets.",
+    "Libraries of one wheel contain code for different sets of gfx targets. On a GPU that only some of the libraries support, the wheel works until it launches a kernel of another one. `publish` lists only the targets that all libraries have in the manifest, so `pick` does not offer the wheel for others. If the libraries have no target in common, it lists all of them. Libraries of which one process loads one, such as `libdemo_rocm64.so` and `libdemo_rocm72.so`, may differ.\n\nBuild all libraries for the same gfx targets.",
 );
 /// HIP libraries without code for a GPU.
 pub const NO_DEVICE_CODE: Code = Code::error(

@@ -94,7 +94,7 @@ pub fn gfx_findings(wheel: &str, file: &InspectedFile) -> Vec<Diagnostic> {
 }
 
 /// Returns the targets of one file, by processor and features.
-fn targets(file: &InspectedFile) -> BTreeSet<CodeTarget> {
+pub(super) fn targets(file: &InspectedFile) -> BTreeSet<CodeTarget> {
     file.inventory.targets().into_keys().collect()
 }
 

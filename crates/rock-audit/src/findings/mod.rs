@@ -13,6 +13,7 @@ mod python_tags;
 mod rocm;
 mod size;
 mod split;
+mod supported_targets;
 mod tags;
 
 pub use contents::ExpectedWheels;
@@ -29,6 +30,7 @@ use rocm::other_majors;
 pub(super) use rocm::rocm_majors;
 pub use size::check_size;
 pub use split::{KpackLocation, SplitArchive, SplitCode, kpack_locations, missing_archives};
+pub use supported_targets::supported_targets;
 pub use tags::contradicts_claim;
 pub(super) use tags::{notes_on_other_offenders, offenders, other_system};
 

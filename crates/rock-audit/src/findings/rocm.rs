@@ -10,32 +10,23 @@ use crate::library::ElfLibrary;
 use crate::pattern::LibraryPatterns;
 use rock_compat::Compat;
 use rock_diagnostic::Diagnostic;
+use rock_names::WheelName;
 
 /// The preset of ROCm's libraries.
 const PRESET: &str = "rocm";
 
 /// Reports libraries of ROCm in the wheel, and those of several major versions.
 pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
-    let Some(preset) = context.compat.preset(PRESET) else {
+    let Some(rocm) = RocmLibraries::new(context.name, context.compat) else {
         return Vec::new();
     };
-    let is_rocm =
-        LibraryPatterns::new(preset.patterns.iter().map(String::as_str)).unwrap_or_default();
     let mut findings = Vec::new();
-    let embedding_dir = known_embedding_rule(context.name, context.compat)
-        .filter(|_| says_embedded(context.name))
-        .map(|row| format!("{}/", row.into));
-    for (path, library) in context.libraries().filter(|(path, _)| {
-        embedding_dir
-            .as_ref()
-            .is_none_or(|directory| !path.starts_with(directory))
-    }) {
-        let name = library
-            .soname
-            .as_deref()
-            .or_else(|| path.rsplit('/').next())
-            .unwrap_or_default();
-        if is_rocm.has(name) || is_rocm.has(&without_hash(name)) {
+    for (path, library) in context
+        .libraries()
+        .filter(|(path, _)| !rocm.is_embedded(path))
+    {
+        let name = library_name(path, library.soname.as_deref());
+        if rocm.has_name(name) {
             let message = format!("the wheel contains `{name}`, a library of ROCm");
             findings.push(
                 context
@@ -47,8 +38,48 @@ pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
             );
         }
     }
-    findings.extend(two_majors(context, &is_rocm));
+    findings.extend(two_majors(context, &rocm.patterns));
     findings
+}
+
+/// Recognizes the libraries of ROCm in a wheel.
+pub(super) struct RocmLibraries {
+    patterns: LibraryPatterns,
+    /// The directory of an embedded ROCm, with a slash at its end.
+    embedding_dir: Option<String>,
+}
+
+impl RocmLibraries {
+    /// Creates the patterns for a wheel with this name; `None` if the tables have none.
+    pub(super) fn new(name: &WheelName, compat: &Compat) -> Option<Self> {
+        let preset = compat.preset(PRESET)?;
+        let patterns = LibraryPatterns::new(preset.patterns.iter().map(String::as_str));
+        Some(Self {
+            patterns: patterns.unwrap_or_default(),
+            embedding_dir: known_embedding_rule(name, compat)
+                .filter(|_| says_embedded(name))
+                .map(|row| format!("{}/", row.into)),
+        })
+    }
+
+    /// Returns whether a file belongs to an embedded ROCm.
+    pub(super) fn is_embedded(&self, path: &str) -> bool {
+        self.embedding_dir
+            .as_ref()
+            .is_some_and(|directory| path.starts_with(directory))
+    }
+
+    /// Returns whether a library with this name is one of ROCm, also if it was grafted.
+    pub(super) fn has_name(&self, name: &str) -> bool {
+        self.patterns.has(name) || self.patterns.has(&without_hash(name))
+    }
+}
+
+/// Returns the SONAME of a library, or its filename if it has none.
+pub(super) fn library_name<'l>(path: &'l str, soname: Option<&'l str>) -> &'l str {
+    soname
+        .or_else(|| path.rsplit('/').next())
+        .unwrap_or_default()
 }
 
 /// Removes the hash of a grafted library: `libamdhip64-1a2b3c4d.so.6`.
@@ -137,11 +168,11 @@ fn loaded_together<'l>(
 }
 
 /// The text before the number of a variant.
-const VARIANT: &str = "_rocm";
+pub(super) const VARIANT: &str = "_rocm";
 
 /// Returns the variant of a file, of several that are loaded one at a time: the number in `_rocmNN`
 /// of its path. Empty for files that are loaded with all variants.
-fn variant(path: &str) -> &str {
+pub(super) fn variant(path: &str) -> &str {
     path.match_indices(VARIANT)
         .map(|(index, _)| {
             let rest = &path[index + VARIANT.len()..];

@@ -49,7 +49,7 @@ pub const ALL: &[&Code] = &[
 pub const TORCH_WITHOUT_ROCM: Code = Code::note(
     "P001",
     "torch-without-rocm",
-    "The official PyTorch index has no wheels of this torch release for this ROCm version, so the cell is excluded.\n\nEach torch minor is released for two ROCm versions; `rock-matrix compat list torch` shows them. Use one of them, or build against the image's torch (`torch-from: image`) or AMD's index (`torch-from: amd-index`).",
+    "The official PyTorch index has no wheels of this torch release for this ROCm version, so the cell is excluded.\n\nEach torch minor is released for two ROCm versions; `rock-matrix compat list torch` shows them. Use one of them, or build against the image's torch (`torch-from: image`) or, if it has this release, that of AMD's index (`torch-from: amd-index`), whose wheels no table lists.",
 );
 /// Torch without official wheels for this Python.
 pub const TORCH_WITHOUT_PYTHON: Code = Code::note(
