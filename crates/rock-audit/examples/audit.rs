@@ -20,7 +20,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let audited = auditor.audit(&name, &file)?;
 
     println!("{name}");
-    println!("  claims    {}", name.platform_tags().as_slice().join(", "));
+    let verdict = match audited.is_claim_accurate() {
+        true => "accurate",
+        false => "not accurate",
+    };
+    let claims = name.platform_tags().as_slice().join(", ");
+    println!("  claims    {claims} ({verdict})");
     if let Some(tag) = audited.platform_tag() {
         println!("  platform  {tag}");
     }

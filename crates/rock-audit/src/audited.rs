@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::auditor::{Auditor, is_purelib};
 use super::compliance::Compliance;
 use super::findings::{
-    CheckContext, DeviceWheels, SplitCode, TorchRequirement, findings_of_label, kept_entries,
+    CheckContext, DeviceWheels, SplitCode, TorchRequirement, contradicts_claim, findings_of_label,
+    kept_entries,
 };
 use super::inspect::{InspectedFile, InspectedKind};
 use super::library::ElfLibrary;
@@ -102,6 +103,11 @@ impl<'w> AuditedWheel<'w> {
     /// Returns the problems found by the audit.
     pub fn findings(&self) -> &[Diagnostic] {
         &self.findings
+    }
+
+    /// Returns whether nothing that was audited contradicts the platforms in the filename.
+    pub fn is_claim_accurate(&self) -> bool {
+        !self.findings.iter().any(contradicts_claim)
     }
 
     /// Returns the libraries of the wheel with their paths.

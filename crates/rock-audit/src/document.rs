@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::audited::AuditedWheel;
 use super::compliance::{Compliance, PolicyViolations};
-use super::findings::{KpackLocation, SplitCode, contradicts_claim, kpack_locations};
+use super::findings::{KpackLocation, SplitCode, kpack_locations};
 use super::inspect::{InspectedFile, InspectedKind};
 use super::library::ElfLibrary;
 use super::resolve::ResolvedLibrary;
@@ -88,7 +88,7 @@ impl AuditFacts {
     pub fn new(audited: &AuditedWheel<'_>) -> Self {
         Self {
             claimed_tags: audited.name.platform_tags().as_slice().to_vec(),
-            claimed_ok: !audited.findings.iter().any(contradicts_claim),
+            claimed_ok: audited.is_claim_accurate(),
             own_sym_tag: audited
                 .compliance
                 .as_ref()

@@ -56,8 +56,13 @@ fn overview(audited: &AuditedWheel<'_>) -> String {
         ),
     );
     let claimed = audited.name().platform_tags().as_slice().join(", ");
-    line(&mut text, "claims", &claimed);
     let unaudited_tags = audited.unaudited_tags();
+    let verdict = match audited.is_claim_accurate() {
+        _ if !unaudited_tags.is_empty() => "",
+        true => " (accurate)",
+        false => " (not accurate)",
+    };
+    line(&mut text, "claims", &(claimed + verdict));
     if !unaudited_tags.is_empty() {
         let verb = if unaudited_tags.len() == 1 {
             "is"
@@ -211,7 +216,7 @@ mod tests {
         ];
         let text = overview("demo-1.0-cp312-cp312-linux_x86_64.whl", &members);
         for line in [
-            "  claims    linux_x86_64\n",
+            "  claims    linux_x86_64 (accurate)\n",
             "  platform  linux_x86_64\n",
             "  needs     libother.so.1, not found here\n",
             "  gfx       gfx942\n",
