@@ -17,7 +17,7 @@ use super::{PlanInputs, collisions};
 use crate::config::{
     CheckProfile, Leaves, MatrixConfig, RecipeProfile, RepairPlatform, Switch, check_recipe,
 };
-use crate::matrix::{AxisSpace, ExclusionRow, expand};
+use crate::matrix::{AxisSpace, CellRank, ExclusionRow, MatrixExpansion, expand};
 use rock_compat::Compat;
 use rock_diagnostic::Sink;
 
@@ -49,6 +49,8 @@ pub struct PlanGroup {
     pub space: AxisSpace,
     /// The excluded cells with their reasons.
     pub excluded: Vec<ExclusionRow>,
+    /// The cells that are excluded because of the targets that the command line sets.
+    pub(super) excluded_by_override: Vec<CellRank>,
     /// Number of cells before exclusions.
     pub cell_count: u64,
     /// Number of legs before collapsing and before skipping published wheels.
@@ -73,6 +75,24 @@ pub enum SelectedFrom {
     All(usize),
     /// Only cells with the selected values were planned, so the number of all jobs is unknown.
     Planned,
+}
+
+/// A matrix file with its recipe and its legs.
+struct ExpandedFile {
+    config: MatrixConfig,
+    profile: RecipeProfile,
+    expansion: MatrixExpansion,
+}
+
+/// The jobs of a matrix file, and its legs without one.
+struct FileJobs {
+    list: JobList,
+    /// Number of selected legs, with and without a job.
+    selected_legs: u64,
+    /// The selected legs that cannot be built, with their reasons.
+    excluded: Vec<ExclusionRow>,
+    /// Those of them whose targets the command line sets.
+    excluded_by_override: Vec<CellRank>,
 }
 
 impl Plan {
@@ -224,6 +244,29 @@ impl Plan {
 }
 
 impl PlanGroup {
+    fn new(file: ExpandedFile, jobs: FileJobs, selected_from: Option<SelectedFrom>) -> Self {
+        let expansion = file.expansion;
+        let excluded = expansion.excluded.into_iter();
+        let legs_without_job: u64 = jobs.excluded.iter().map(|row| row.count).sum();
+        let legs_with_job = jobs.selected_legs - legs_without_job;
+        let compact_jobs = jobs.list.jobs;
+        Self {
+            config: file.config,
+            profile: file.profile,
+            space: expansion.space,
+            cell_count: expansion.cell_count,
+            legs: expansion.legs.len() as u64 - legs_without_job,
+            covered_legs: legs_with_job.saturating_sub(compact_jobs.len() as u64),
+            excluded: excluded.chain(jobs.excluded).collect(),
+            excluded_by_override: jobs.excluded_by_override,
+            selected_from,
+            not_failed: Vec::new(),
+            compact_jobs,
+            skipped: Vec::new(),
+            interned: jobs.list.interned,
+        }
+    }
+
     /// Whether the builds of this group keep a compiler cache between attempts.
     pub(super) fn keeps_cache(&self) -> bool {
         self.config.workflow.cache == Switch::On
@@ -271,95 +314,21 @@ pub fn plan(
     sink: &mut Sink,
 ) -> Option<Plan> {
     let errors = sink.error_count();
-    let mut expanded = Vec::new();
-    for (mut config, profile) in files {
-        if profile.checked_as == CheckProfile::Sdk {
-            // SDK packages are ROCm itself: they have no external libraries, and AMD's own packages
-            // are not repaired.
-            config.repair.platform = RepairPlatform::Off;
-        }
-        if !check_recipe(&config, &profile, sink) {
-            continue;
-        }
-        let selection = &options.selection;
-        if let Some(expansion) = expand(&config, &profile, compat, selection, sink) {
-            expanded.push((config, profile, expansion));
-        }
-    }
+    let expanded = expand_files(files, compat, options, sink);
     if sink.error_count() > errors {
         return None;
     }
-    let labels = LabelFactory::new(
-        compat,
-        expanded.iter().map(|(_, _, expansion)| &expansion.space),
-    );
-    let builders: Vec<CompactJobBuilder<'_>> = expanded
+    let groups = create_groups(expanded, compat, options, sink);
+    let max_jobs = groups
         .iter()
-        .map(|(config, profile, expansion)| {
-            CompactJobBuilder::new(config, profile, &expansion.space, compat, &labels, options)
-        })
-        .collect();
-    let mut lists: Vec<JobList> = Vec::with_capacity(builders.len());
-    let mut selected_legs: Vec<u64> = Vec::with_capacity(builders.len());
-    for (builder, (config, profile, expansion)) in builders.iter().zip(&expanded) {
-        let interned = InternedValues::of(config, profile, &expansion.space, compat);
-        let selected = builder.selected(&expansion.legs);
-        selected_legs.push(selected.len() as u64);
-        lists.push(builder.build(interned, &selected, sink));
-    }
-    let has_jobs = lists.iter().any(|list| !list.jobs.is_empty());
-    let excluded_legs: Vec<Vec<ExclusionRow>> = builders
-        .iter()
-        .zip(&lists)
-        .map(|(builder, list)| builder.excluded_cells(list, has_jobs, sink))
-        .collect();
-    drop(builders);
-    let mut groups = Vec::new();
-    for (((config, profile, expansion), list), (excluded_legs, selected)) in expanded
-        .into_iter()
-        .zip(lists)
-        .zip(excluded_legs.into_iter().zip(selected_legs))
-    {
-        let legs_without_job: u64 = excluded_legs.iter().map(|row| row.count).sum();
-        let legs = expansion.legs.len() as u64 - legs_without_job;
-        let legs_with_jobs = selected - legs_without_job;
-        let covered_legs = legs_with_jobs.saturating_sub(list.jobs.len() as u64);
-        let space = expansion.space;
-        let excluded = expansion
-            .excluded
-            .into_iter()
-            .chain(excluded_legs)
-            .collect();
-        groups.push(PlanGroup {
-            config,
-            profile,
-            space,
-            excluded,
-            skipped: Vec::new(),
-            cell_count: expansion.cell_count,
-            legs,
-            covered_legs,
-            selected_from: (!options.selection.is_empty()).then_some(SelectedFrom::Planned),
-            not_failed: Vec::new(),
-            compact_jobs: list.jobs,
-            interned: list.interned,
-        });
-    }
-    let by_files = groups
-        .iter()
-        .map(|group| group.config.workflow.max_jobs as usize)
-        .min();
-    let jobs_per_matrix = by_files.map_or(options.jobs_per_matrix, |most| {
-        most.min(options.jobs_per_matrix)
-    });
-    let cache_limit_mb = compat
-        .limit("actions-cache")
-        .map_or(u64::MAX, |row| row.value);
+        .map(|group| group.config.workflow.max_jobs as usize);
+    let jobs_per_matrix = max_jobs.fold(options.jobs_per_matrix, usize::min);
+    let cache_limit = compat.limit("actions-cache");
     let mut plan = Plan {
         groups,
         published: Vec::new(),
         jobs_per_matrix,
-        cache_limit_mb,
+        cache_limit_mb: cache_limit.map_or(u64::MAX, |row| row.value),
     };
     collisions::check(&plan, sink);
     if sink.error_count() > errors {
@@ -379,6 +348,84 @@ pub fn plan(
     Some(plan)
 }
 
+/// Checks the matrix files against their recipes and expands them. Files with errors, which are in
+/// the sink, may be missing from the result.
+fn expand_files(
+    files: Vec<(MatrixConfig, RecipeProfile)>,
+    compat: &Compat,
+    options: &PlanInputs,
+    sink: &mut Sink,
+) -> Vec<ExpandedFile> {
+    let mut expanded = Vec::new();
+    for (mut config, profile) in files {
+        if profile.checked_as == CheckProfile::Sdk {
+            // SDK packages are ROCm itself: they have no external libraries, and AMD's own packages
+            // are not repaired.
+            config.repair.platform = RepairPlatform::Off;
+        }
+        if !check_recipe(&config, &profile, sink) {
+            continue;
+        }
+        if let Some(expansion) = expand(&config, &profile, compat, &options.selection, sink) {
+            expanded.push(ExpandedFile {
+                config,
+                profile,
+                expansion,
+            });
+        }
+    }
+    expanded
+}
+
+/// Creates the groups of expanded files.
+fn create_groups(
+    files: Vec<ExpandedFile>,
+    compat: &Compat,
+    options: &PlanInputs,
+    sink: &mut Sink,
+) -> Vec<PlanGroup> {
+    let jobs = create_jobs(&files, compat, options, sink);
+    let selected_from = (!options.selection.is_empty()).then_some(SelectedFrom::Planned);
+    files
+        .into_iter()
+        .zip(jobs)
+        .map(|(file, jobs)| PlanGroup::new(file, jobs, selected_from))
+        .collect()
+}
+
+/// Creates the jobs of each file. Labels, and whether legs that cannot be built are errors, depend
+/// on all files.
+fn create_jobs(
+    files: &[ExpandedFile],
+    compat: &Compat,
+    options: &PlanInputs,
+    sink: &mut Sink,
+) -> Vec<FileJobs> {
+    let labels = LabelFactory::new(compat, files.iter().map(|file| &file.expansion.space));
+    let mut created: Vec<(CompactJobBuilder<'_>, JobList, u64)> = Vec::with_capacity(files.len());
+    for file in files {
+        let (config, profile, expansion) = (&file.config, &file.profile, &file.expansion);
+        let space = &expansion.space;
+        let builder = CompactJobBuilder::new(config, profile, space, compat, &labels, options);
+        let interned = InternedValues::of(config, profile, space, compat);
+        let selected = builder.selected(&expansion.legs);
+        let selected_legs = selected.len() as u64;
+        let list = builder.build(interned, &selected, sink);
+        created.push((builder, list, selected_legs));
+    }
+    let has_jobs = created.iter().any(|(_, list, _)| !list.jobs.is_empty());
+    created
+        .into_iter()
+        .map(|(builder, list, selected_legs)| FileJobs {
+            excluded: builder.excluded_cells(&list, has_jobs, sink),
+            excluded_by_override: builder.cells_excluded_by_override(&list),
+            selected_legs,
+            list,
+        })
+        .collect()
+}
+
+/// Skips the jobs whose files are all published, and records the names of these files.
 fn skip_published(plan: &mut Plan, options: &PlanInputs) {
     if options.published.is_empty() {
         return;

@@ -4,22 +4,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use indexmap::IndexMap;
+
 use crate::codes::plan as codes;
-use crate::config::{AxisValue, ParsedValue};
-use crate::matrix::{AxisSpace, CellRank, CellSelection, ExclusionRow};
-use crate::{Job, JobView, Plan, SavedExclusion, SavedPlan};
+use crate::config::ParsedValue;
+use crate::matrix::{AxisSpace, CellRank, CellSelection};
+use crate::{Job, JobView, Plan, SavedPlan};
 use rock_compat::Compat;
 use rock_diagnostic::nearest::{nearest, with_nearest};
 use rock_diagnostic::{Diagnostic, Diagnostics, Location, counted};
-use rock_names::Version;
+use rock_names::{GfxTarget, Version};
 
 /// The name of a job's GPU targets, which need not be an axis.
 const GFX: &str = "gfx";
 /// The separator of values in a list.
 const SEPARATOR: char = ',';
-
-/// The values of each axis, of which jobs must have one.
-type WantedValues<'f> = BTreeMap<&'f str, BTreeSet<&'f str>>;
 
 /// Values of axes that jobs must have.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,6 +103,63 @@ impl FilterEntry {
     }
 }
 
+/// The values of which a job must have one for each axis.
+#[derive(Debug, Default)]
+struct WantedValues<'f> {
+    /// GPU targets; empty if a job may have any.
+    targets: BTreeSet<&'f str>,
+    /// The values of the other axes.
+    axes: BTreeMap<&'f str, BTreeSet<&'f str>>,
+}
+
+impl<'f> WantedValues<'f> {
+    /// Adds the values of an entry.
+    fn add(&mut self, entry: &'f FilterEntry, is_value: impl Fn(&str) -> bool) {
+        let values = entry.values(is_value);
+        if entry.gfx.is_some() {
+            self.targets.extend(values);
+        } else if !values.is_empty() {
+            self.axes.entry(&entry.axis).or_default().extend(values);
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.targets.is_empty() && self.axes.is_empty()
+    }
+
+    /// Whether one of a job's targets is wanted, or any target is.
+    fn has_target(&self, gfx: &[GfxTarget]) -> bool {
+        self.targets.is_empty() || gfx.iter().any(|target| self.is_target(&target.to_string()))
+    }
+
+    fn is_target(&self, target: &str) -> bool {
+        self.targets.contains(target)
+    }
+
+    /// Whether `has_one` returns true for each axis other than `gfx`, with its wanted values.
+    fn has_values(&self, has_one: impl Fn(&str, &BTreeSet<&str>) -> bool) -> bool {
+        self.axes.iter().all(|(axis, values)| has_one(axis, values))
+    }
+
+    /// Whether an exclusion of cells with the values in `axes` may be about wanted ones: it applies
+    /// to all values of axes that it does not name. `targets` returns those of a value of `gfx`.
+    fn may_exclude(
+        &self,
+        axes: &IndexMap<String, String>,
+        targets: impl Fn(&str) -> Vec<String>,
+    ) -> bool {
+        let has_target = |text: &String| {
+            let targets = targets(text);
+            targets.iter().any(|target| self.is_target(target))
+        };
+        (self.targets.is_empty() || axes.get(GFX).is_none_or(has_target))
+            && self.has_values(|axis, values| {
+                let value = axes.get(axis);
+                value.is_none_or(|value| values.contains(value.as_str()))
+            })
+    }
+}
+
 /// Returns the values of a list; a text of separators only is a value that no axis has.
 fn split(text: &str) -> Vec<&str> {
     let values: Vec<&str> = text
@@ -156,7 +212,7 @@ impl AxisFilter {
     /// Axes and values that the matrix files do not have; the plan is then unchanged.
     pub fn apply(&self, plan: &mut Plan) -> Result<(), Diagnostics> {
         let mut errors = Vec::new();
-        let mut wanted = WantedValues::new();
+        let mut wanted = WantedValues::default();
         for entry in &self.entries {
             let Some(known) = known_values(plan, &entry.axis) else {
                 errors.push(unknown_axis(plan, entry));
@@ -164,33 +220,29 @@ impl AxisFilter {
             };
             let unknown = entry.unknown_values(&known).into_iter();
             errors.extend(unknown.filter_map(|value| unknown_value(plan, entry, value, &known)));
-            let values = entry.values(|text| known.contains(text));
-            if !values.is_empty() {
-                wanted.entry(&entry.axis).or_default().extend(values);
-            }
+            wanted.add(entry, |text| known.contains(text));
         }
         Diagnostics::check(errors)?;
         if wanted.is_empty() {
             return Ok(());
         }
         plan.select(|job| is_selected(job, &wanted));
-        plan.keep_excluded(|space, row| may_exclude_selected(space, row, &wanted));
+        plan.keep_excluded(|space, row| {
+            wanted.may_exclude(&row.axes, |text| targets_of_value(space, text))
+        });
         Ok(())
     }
 
     /// Drops the jobs and the exclusions of a saved plan that [`Self::apply`] drops from a new one.
     /// Axes and values that the saved plan does not have are not an error.
     pub fn apply_to_saved(&self, plan: &mut SavedPlan, compat: &Compat) {
-        let mut wanted = WantedValues::new();
+        let mut wanted = WantedValues::default();
         for entry in &self.entries {
-            let values = entry.values(|text| has_value(plan, &entry.axis, text));
-            if !values.is_empty() {
-                wanted.entry(&entry.axis).or_default().extend(values);
-            }
+            wanted.add(entry, |text| has_value(plan, &entry.axis, text));
         }
         plan.jobs.retain(|job| is_saved_job_selected(job, &wanted));
         plan.excluded
-            .retain(|row| may_saved_row_exclude_selected(row, &wanted, compat));
+            .retain(|row| wanted.may_exclude(&row.axes, |text| saved_targets(text, compat)));
     }
 }
 
@@ -284,56 +336,48 @@ fn replacing_argument(plan: &Plan, axis: &str) -> Option<String> {
     argument(&format!("axes.{axis}")).or_else(|| (axis == GFX).then(|| argument(GFX)).flatten())
 }
 
-/// Whether a job builds one of these targets, and a cell that it covers has one of the values of
-/// each other axis.
+/// Whether a job builds a wanted target, and a cell that it covers has a wanted value of each other
+/// axis.
 fn is_selected(job: JobView<'_>, wanted: &WantedValues<'_>) -> bool {
     let space = &job.group.space;
-    let has_target = |values: &BTreeSet<&str>| {
-        let mut targets = job.gfx().iter();
-        targets.any(|target| values.contains(target.to_string().as_str()))
-    };
-    let has_value = |cell: CellRank, axis: &str, values: &BTreeSet<&str>| {
+    let has_one = |cell: CellRank, axis: &str, values: &BTreeSet<&str>| {
         let value = space
             .position_of_name(axis)
             .and_then(|axis| space.value(cell, axis));
         value.is_some_and(|value| values.contains(value.text.as_str()))
     };
-    wanted.get(GFX).is_none_or(has_target)
-        && job.cells().iter().any(|&cell| {
-            let mut others = wanted.iter().filter(|(axis, _)| **axis != GFX);
-            others.all(|(axis, values)| has_value(cell, axis, values))
+    let mut cells = job.cells().iter();
+    wanted.has_target(job.gfx())
+        && cells.any(|&cell| wanted.has_values(|axis, values| has_one(cell, axis, values)))
+}
+
+/// Whether a job of a saved plan builds a wanted target, and has or covers a wanted value of each
+/// other axis.
+fn is_saved_job_selected(job: &Job, wanted: &WantedValues<'_>) -> bool {
+    wanted.has_target(&job.gfx)
+        && wanted.has_values(|axis, values| {
+            let built = job.values_of_axis(axis);
+            built.iter().any(|value| values.contains(value))
         })
 }
 
-/// Whether the cells that an exclusion is about may include selected ones: it applies to all values
-/// of axes that it does not name.
-fn may_exclude_selected(space: &AxisSpace, row: &ExclusionRow, wanted: &WantedValues<'_>) -> bool {
-    let is_wanted = |value: &AxisValue, values: &BTreeSet<&str>| match gfx_targets(value) {
-        Some(mut targets) => targets.any(|target| values.contains(target.as_str())),
-        None => values.contains(value.text.as_str()),
-    };
-    wanted.iter().all(|(axis, values)| {
-        let value = excluded_value(space, row, axis);
-        value.is_none_or(|value| is_wanted(value, values))
-    })
+/// Returns the targets of a value of the axis `gfx`.
+fn targets_of_value(space: &AxisSpace, text: &str) -> Vec<String> {
+    let value = space.position_of_name(GFX).and_then(|axis| {
+        let column = &space.axes()[axis];
+        column.values[column.index_of(text)?].as_ref()
+    });
+    match value.map(|value| &value.value) {
+        Some(ParsedValue::Gfx(targets)) => targets.iter().map(ToString::to_string).collect(),
+        _ => Vec::new(),
+    }
 }
 
-/// Returns the value of an axis that an exclusion names.
-fn excluded_value<'s>(
-    space: &'s AxisSpace,
-    row: &ExclusionRow,
-    axis: &str,
-) -> Option<&'s AxisValue> {
-    let text = row.axes.get(axis)?;
-    let column = &space.axes()[space.position_of_name(axis)?];
-    column.values[column.index_of(text)?].as_ref()
-}
-
-/// Returns the targets of a value of the axis `gfx`; `None` for a value of another axis.
-fn gfx_targets(value: &AxisValue) -> Option<impl Iterator<Item = String>> {
-    match &value.value {
-        ParsedValue::Gfx(targets) => Some(targets.iter().map(ToString::to_string)),
-        _ => None,
+/// Returns the targets of a value of `gfx` in a saved plan; the value itself if it is unknown.
+fn saved_targets(text: &str, compat: &Compat) -> Vec<String> {
+    match compat.expand_families(text) {
+        Ok(targets) => targets.iter().map(ToString::to_string).collect(),
+        Err(_) => vec![text.to_owned()],
     }
 }
 
@@ -347,41 +391,6 @@ fn has_value(plan: &SavedPlan, axis: &str, text: &str) -> bool {
             .any(|job| job.values_of_axis(axis).contains(&text))
 }
 
-/// Whether a job of a saved plan builds one of these targets, and has or covers one of the values
-/// of each other axis.
-fn is_saved_job_selected(job: &Job, wanted: &WantedValues<'_>) -> bool {
-    let has_wanted = |(axis, values): (&&str, &BTreeSet<&str>)| {
-        if *axis == GFX {
-            let mut targets = job.gfx.iter();
-            targets.any(|target| values.contains(target.to_string().as_str()))
-        } else {
-            let built = job.values_of_axis(axis);
-            built.iter().any(|value| values.contains(value))
-        }
-    };
-    wanted.iter().all(has_wanted)
-}
-
-/// Whether the cells that an exclusion of a saved plan is about may include selected ones, like
-/// [`may_exclude_selected`].
-fn may_saved_row_exclude_selected(
-    row: &SavedExclusion,
-    wanted: &WantedValues<'_>,
-    compat: &Compat,
-) -> bool {
-    wanted.iter().all(|(axis, values)| {
-        let Some(text) = row.axes.get(*axis) else {
-            return true;
-        };
-        match (*axis == GFX).then(|| compat.expand_families(text)) {
-            Some(Ok(targets)) => targets
-                .iter()
-                .any(|target| values.contains(target.to_string().as_str())),
-            _ => values.contains(text.as_str()),
-        }
-    })
-}
-
 /// Returns every value of an axis; `None` if there is no such axis. Those of `gfx` are the targets
 /// that jobs build for, and those of excluded cells.
 fn known_values(plan: &Plan, axis: &str) -> Option<BTreeSet<String>> {
@@ -389,8 +398,8 @@ fn known_values(plan: &Plan, axis: &str) -> Option<BTreeSet<String>> {
         let of_jobs = plan.jobs().flat_map(JobView::gfx).map(ToString::to_string);
         let of_excluded = plan.groups.iter().flat_map(|group| {
             let rows = group.excluded.iter();
-            let values = rows.filter_map(move |row| excluded_value(&group.space, row, GFX));
-            values.filter_map(gfx_targets).flatten()
+            let texts = rows.filter_map(|row| row.axes.get(GFX));
+            texts.flat_map(move |text| targets_of_value(&group.space, text))
         });
         return Some(of_jobs.chain(of_excluded).collect());
     }

@@ -40,8 +40,8 @@ fn values(space: &AxisSpace, axis: usize, cells: &[CellRank]) -> Vec<usize> {
     values
 }
 
-/// Splits cells into products of values on these axes: values of the first axis whose cells have
-/// the same values on the others are in one product.
+/// Splits cells into products of value indexes on these axes: values of the first axis whose cells
+/// have the same values on the others are in one product.
 fn products(space: &AxisSpace, axes: &[usize], cells: &[CellRank]) -> Vec<Vec<Vec<usize>>> {
     let [first, others @ ..] = axes else {
         return vec![Vec::new()];
@@ -59,18 +59,19 @@ fn products(space: &AxisSpace, axes: &[usize], cells: &[CellRank]) -> Vec<Vec<Ve
         let of_others = products(space, others, &cells);
         by_others.entry(of_others).or_default().push(value);
     }
-    let mut found = Vec::new();
+    let mut all = Vec::new();
     for (of_others, values) in by_others {
         for product in of_others {
-            found.push([vec![values.clone()], product].concat());
+            all.push([vec![values.clone()], product].concat());
         }
     }
-    found
+    all
 }
 
 impl CompactJobBuilder<'_> {
-    /// Returns the legs from which collapsed jobs are created: those with device code, so that no
-    /// job covers a cell that it is not built for. The others are added to `cells_without_job`.
+    /// Returns the legs that jobs cover: with collapsed axes, those that can have a job themselves,
+    /// so that no job covers a cell without code for its targets. The others are added to
+    /// `cells_without_job`.
     pub(super) fn collapsible_legs<'l>(
         &self,
         list: &mut JobList,
@@ -93,30 +94,37 @@ impl CompactJobBuilder<'_> {
 
     /// Whether no backend has collapsed axes.
     pub(super) fn has_no_collapsed_axes(&self) -> bool {
-        self.collapsed.iter().all(|(_, axes)| axes.is_empty())
+        let mut backends = self.axes_of_backends.iter();
+        backends.all(|(_, axes)| axes.is_empty())
     }
 
     /// Returns the axes that are collapsed for this cell's backend.
     pub(super) fn collapsed_axes(&self, values: &CellValues<'_>) -> &[usize] {
-        let own = self
-            .collapsed
+        let of_backend = self
+            .axes_of_backends
             .iter()
             .find(|(backend, _)| std::ptr::eq(*backend, values.backend));
-        own.map_or(&[], |(_, axes)| axes)
+        of_backend.map_or(&[], |(_, axes)| axes)
     }
 
-    /// Returns the cell with its values on these axes cleared.
-    pub(super) fn without(&self, cell: CellRank, axes: &[usize]) -> CellRank {
+    /// Whether the axis with this role is collapsed for this cell's backend.
+    pub(super) fn is_collapsed(&self, role: AxisRole, values: &CellValues<'_>) -> bool {
+        let axis = self.axis_of_role.get(&role);
+        axis.is_some_and(|axis| self.collapsed_axes(values).contains(axis))
+    }
+
+    /// Returns the cell with the first values of these axes, which identifies a collapsed job.
+    pub(super) fn clear_axes(&self, cell: CellRank, axes: &[usize]) -> CellRank {
         axes.iter()
             .fold(cell, |cell, &axis| self.space.with(cell, axis, 0))
     }
 
-    /// Returns the cell that each collapsed job is built as: the one with the lowest Python, where
-    /// free-threaded versions come last, and the first of several.
-    pub(super) fn first_cells(&self, legs: &[CellRank]) -> HashMap<CellRank, CellRank> {
-        let mut first: HashMap<CellRank, CellRank> = HashMap::new();
+    /// Returns the cell that each collapsed job is built as, by [`Self::clear_axes`]: the one with
+    /// the lowest Python, where free-threaded versions come last, and the first of several.
+    pub(super) fn built_cells(&self, legs: &[CellRank]) -> HashMap<CellRank, CellRank> {
+        let mut built_cells: HashMap<CellRank, CellRank> = HashMap::new();
         if self.has_no_collapsed_axes() {
-            return first;
+            return built_cells;
         }
         let python = |cell: CellRank| {
             let value = self
@@ -131,18 +139,19 @@ impl CompactJobBuilder<'_> {
         for &cell in legs {
             let axes = self.collapsed_axes(&self.values(cell));
             if !axes.is_empty() {
-                let own = first.entry(self.without(cell, axes)).or_insert(cell);
-                if python(cell) < python(*own) {
-                    *own = cell;
+                let key = self.clear_axes(cell, axes);
+                let built = built_cells.entry(key).or_insert(cell);
+                if python(cell) < python(*built) {
+                    *built = cell;
                 }
             }
         }
-        first
+        built_cells
     }
 }
 
 /// Adds a cell to those that a job covers.
-pub(super) fn cover(
+pub(super) fn add_covered_cell(
     interned: &mut InternedValues,
     job: &mut CompactJob,
     axes: &[usize],
@@ -161,7 +170,7 @@ pub(super) fn cover(
 
 /// Returns the collapsed axes of a backend: those that the recipe always collapses, and the
 /// collapsible ones that the matrix file selects.
-pub(super) fn collapsed(
+pub(super) fn axes_to_collapse(
     backend: &RecipeBackend,
     config: &MatrixConfig,
     space: &AxisSpace,

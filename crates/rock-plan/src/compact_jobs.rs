@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
-use super::collapse::{collapsed, cover};
+use super::collapse::{add_covered_cell, axes_to_collapse};
 use super::estimate::{EstimateQuery, estimate};
 use super::extra_wheels::{ExtraWheels, JobNameValues};
 use super::interned_values::{
@@ -49,18 +49,18 @@ pub(super) struct CompactJobBuilder<'a> {
     runner_axis: Option<usize>,
     gpu_axis: Option<usize>,
     /// The collapsed axes of each backend.
-    pub(super) collapsed: Vec<(&'a RecipeBackend, Vec<usize>)>,
+    pub(super) axes_of_backends: Vec<(&'a RecipeBackend, Vec<usize>)>,
 }
 
 /// The jobs of a group.
 pub(super) struct JobList {
     pub(super) jobs: Vec<CompactJob>,
     pub(super) interned: InternedValues,
-    /// The cells without a job because none of their families or targets can be built, with the
-    /// number of their device code.
+    /// The cells without a job because none of their families or targets can be compiled, with the
+    /// number of their device code, which has the reason.
     pub(super) cells_without_job: Vec<(CellRank, u32)>,
-    /// The index of the job of each collapsed cell, whose values on the collapsed axes are cleared.
-    collapsed: HashMap<CellRank, usize>,
+    /// The index of each collapsed job, by its cell with the values of the collapsed axes cleared.
+    collapsed_jobs: HashMap<CellRank, usize>,
 }
 
 /// The cell that a job is created from, and what the keys of its interned values consist of.
@@ -108,10 +108,10 @@ impl<'a> CompactJobBuilder<'a> {
             extra_wheels: ExtraWheels::new(config, profile, space),
             unsupported: UnsupportedFamilies::new(space, compat, config.platform),
             axis_of_role,
-            collapsed: profile
+            axes_of_backends: profile
                 .backends
                 .iter()
-                .map(|backend| (backend, collapsed(backend, config, space)))
+                .map(|backend| (backend, axes_to_collapse(backend, config, space)))
                 .collect(),
             runner_axis: space.position_of_name("runner"),
             gpu_axis: space.position_of_name("gpu"),
@@ -119,7 +119,7 @@ impl<'a> CompactJobBuilder<'a> {
     }
 
     /// Returns the legs whose values are selected. Absent values, and values of collapsed axes, are
-    /// not compared.
+    /// not compared: a job covers several of the latter.
     pub(super) fn selected<'l>(&self, legs: &'l [CellRank]) -> Cow<'l, [CellRank]> {
         let selection = &self.options.selection;
         if selection.is_empty() {
@@ -149,10 +149,10 @@ impl<'a> CompactJobBuilder<'a> {
             jobs: Vec::with_capacity(legs.len()),
             interned,
             cells_without_job: Vec::new(),
-            collapsed: HashMap::new(),
+            collapsed_jobs: HashMap::new(),
         };
         let legs = self.collapsible_legs(&mut list, legs);
-        let first = self.first_cells(&legs);
+        let built_cells = self.built_cells(&legs);
         for &cell in &*legs {
             let values = self.values(cell);
             let axes = self.collapsed_axes(&values);
@@ -160,7 +160,7 @@ impl<'a> CompactJobBuilder<'a> {
                 self.job_of_cell(&mut list.interned, cell, &values, sink)
                     .map(|job| list.jobs.push(job))
             } else {
-                self.add_collapsed(&mut list, &first, (cell, axes), sink)
+                self.add_to_collapsed_job(&mut list, &built_cells, cell, axes, sink)
             };
             if let Err(device_code) = added {
                 list.cells_without_job.push((cell, device_code));
@@ -179,33 +179,34 @@ impl<'a> CompactJobBuilder<'a> {
             .expect("the backends of all cells were checked")
     }
 
-    /// Adds a cell to the job that builds all its values of `axes`, and creates the job for the
-    /// first of these cells. Without a job, returns the number of the device code.
-    fn add_collapsed(
+    /// Adds a cell to the job that covers all its values of `axes`, which is created for the first
+    /// of these cells. Without a job, returns the number of the device code.
+    fn add_to_collapsed_job(
         &self,
         list: &mut JobList,
-        first: &HashMap<CellRank, CellRank>,
-        (cell, axes): (CellRank, &[usize]),
+        built_cells: &HashMap<CellRank, CellRank>,
+        cell: CellRank,
+        axes: &[usize],
         sink: &mut Sink,
     ) -> Result<(), u32> {
-        let key = self.without(cell, axes);
-        let index = match list.collapsed.get(&key) {
+        let key = self.clear_axes(cell, axes);
+        let index = match list.collapsed_jobs.get(&key) {
             Some(index) => *index,
             None => {
-                let own = first.get(&key).copied().unwrap_or(cell);
-                let values = self.values(own);
-                let job = self.job_of_cell(&mut list.interned, own, &values, sink)?;
+                let built = built_cells.get(&key).copied().unwrap_or(cell);
+                let values = self.values(built);
+                let job = self.job_of_cell(&mut list.interned, built, &values, sink)?;
                 list.jobs.push(job);
                 let index = list.jobs.len() - 1;
-                list.collapsed.insert(key, index);
+                list.collapsed_jobs.insert(key, index);
                 index
             }
         };
-        cover(&mut list.interned, &mut list.jobs[index], axes, cell);
+        add_covered_cell(&mut list.interned, &mut list.jobs[index], axes, cell);
         Ok(())
     }
 
-    /// Returns the job of a cell. If none of its families or targets can be built, returns the
+    /// Returns the job of a cell. If none of its families or targets can be compiled, returns the
     /// number of its device code instead.
     fn job_of_cell(
         &self,
@@ -216,10 +217,10 @@ impl<'a> CompactJobBuilder<'a> {
     ) -> Result<CompactJob, u32> {
         let job = self.compact_job(interned, cell, values, sink);
         let device_code = interned.device_codes.get(job.device_code);
-        match device_code.no_job {
-            None => Ok(job),
-            Some(_) => Err(job.device_code),
+        if device_code.no_job.is_some() {
+            return Err(job.device_code);
         }
+        Ok(job)
     }
 
     /// Returns the value index of a cell on the axis with this role, 0 if there is none.
@@ -257,6 +258,7 @@ impl<'a> CompactJobBuilder<'a> {
         job
     }
 
+    /// Returns a cell with the keys of its interned values.
     fn job_cell<'c>(
         &self,
         interned: &mut InternedValues,
@@ -300,25 +302,12 @@ impl<'a> CompactJobBuilder<'a> {
         job_cell: &JobCell<'_>,
         sink: &mut Sink,
     ) -> u32 {
-        let axes = self.collapsed_axes(job_cell.values);
-        let is_collapsed = |role: AxisRole| {
-            let axis = self.axis_of_role.get(&role);
-            axis.is_some_and(|axis| axes.contains(axis))
-        };
-        let is_torch_collapsed = is_collapsed(AxisRole::Torch);
-        let is_rocm_collapsed = is_collapsed(AxisRole::Rocm);
+        let is_torch_collapsed = self.is_collapsed(AxisRole::Torch, job_cell.values);
+        let is_rocm_collapsed = self.is_collapsed(AxisRole::Rocm, job_cell.values);
         let package = interned.packages.get(job_cell.indexes.package);
         let key = LabelKey {
-            torch: if is_torch_collapsed {
-                0
-            } else {
-                job_cell.indexes.torch
-            },
-            rocm: if is_rocm_collapsed {
-                0
-            } else {
-                job_cell.indexes.rocm
-            },
+            torch: index_unless(is_torch_collapsed, job_cell.indexes.torch),
+            rocm: index_unless(is_rocm_collapsed, job_cell.indexes.rocm),
             commit: package.map_or(0, |package| package.commit),
             backend: job_cell.indexes.backend,
         };
@@ -338,7 +327,9 @@ impl<'a> CompactJobBuilder<'a> {
     fn intern_device_code(&self, interned: &mut InternedValues, job_cell: &JobCell<'_>) -> u32 {
         let package = interned.packages.get(job_cell.indexes.package);
         let key = DeviceCodeKey {
-            package_kind: package.map_or(0, |package| package.kind),
+            package: package
+                .filter(|package| package.has_gfx_limits)
+                .map(|_| job_cell.indexes.package),
             rocm: job_cell.indexes.rocm,
             backend: job_cell.indexes.backend,
             gfx: job_cell.indexes.gfx,
@@ -586,6 +577,11 @@ fn setting(lever: &str) -> Option<(&str, &str)> {
         .0
         .split_once(": ")?;
     Some((name, value.trim_matches('"')))
+}
+
+/// Returns the value index, or 0 for a collapsed axis.
+fn index_unless(is_collapsed: bool, index: usize) -> usize {
+    if is_collapsed { 0 } else { index }
 }
 
 fn least(machines: &[MachineKind], of: impl Fn(&MachineKind) -> Option<u32>) -> Option<u32> {

@@ -88,9 +88,10 @@ pub(super) struct TagKey {
 /// The values that the device code of a job depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct DeviceCodeKey {
-    /// [`PackageValue::kind`].
-    pub(super) package_kind: usize,
-    /// Value indexes.
+    /// Value index of a version with [`PackageValue::has_gfx_limits`], which the reasons for
+    /// dropped targets name; `None` for other versions.
+    pub(super) package: Option<usize>,
+    /// Value indexes. The backend also determines which axes are collapsed.
     pub(super) rocm: usize,
     pub(super) backend: usize,
     pub(super) gfx: usize,
@@ -150,34 +151,33 @@ pub(super) struct PackageValue {
     pub(super) version: Option<Version>,
     /// The version as it appears in the wheel name.
     pub(super) in_name: String,
-    /// Index of the first value with the same compatibility data: values of one kind compile the
-    /// same device code.
-    pub(super) kind: usize,
+    /// Whether the compatibility data limits the targets that the build of this version accepts.
+    pub(super) has_gfx_limits: bool,
     /// The index of a commit among the values plus 1; 0 for releases.
     pub(super) commit: usize,
     /// Warnings by backend.
     pub(super) warnings: BTreeMap<String, String>,
 }
 
-/// The device code that a job compiles.
-#[derive(Debug)]
+/// The device code that a job compiles; by default none.
+#[derive(Debug, Default)]
 pub(super) struct DeviceCode {
     /// The requested families and targets, without those that nothing is compiled for.
     pub(super) families: Vec<String>,
     pub(super) gfx: Vec<GfxTarget>,
     /// Requested targets that are not compiled, with the reason.
     pub(super) dropped: Vec<(GfxTarget, SupportReason)>,
-    /// The reason why there is no job.
-    pub(super) no_job: Option<NoDeviceCode>,
+    /// The reason why cells with this device code have no job.
+    pub(super) no_job: Option<NoJobReason>,
 }
 
 /// The reason why a cell that compiles device code has no job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum NoDeviceCode {
+pub(super) enum NoJobReason {
     /// None of the families can be built.
-    Families,
+    FamiliesUnsupported,
     /// None of the targets can be compiled.
-    Targets,
+    TargetsUnsupported,
 }
 
 /// The machines that a job runs on, with its image.
@@ -283,34 +283,25 @@ fn packages(space: &AxisSpace, profile: &RecipeProfile, compat: &Compat) -> Vec<
             ..PackageValue::default()
         }];
     };
-    let mut kinds: Vec<(Option<*const rock_compat::rows::PackageRow>, usize)> = Vec::new();
     let mut packages = Vec::new();
     for (index, value) in space.axes()[axis].values.iter().enumerate() {
-        let Some(ParsedValue::Package(asked)) = value.as_ref().map(|value| &value.value) else {
+        let Some(ParsedValue::Package(package)) = value.as_ref().map(|value| &value.value) else {
             packages.push(PackageValue {
                 in_name: ExpectedWheel::version_text(None),
                 ..PackageValue::default()
             });
             continue;
         };
-        let row = compat.package(&profile.package, asked);
-        let address = row.map(std::ptr::from_ref);
-        let kind = match kinds.iter().find(|(known, _)| *known == address) {
-            Some((_, kind)) => *kind,
-            None => {
-                kinds.push((address, index));
-                index
-            }
-        };
-        let version = match asked {
+        let row = compat.package(&profile.package, package);
+        let version = match package {
             PackageVersion::Released(version) => Some(version.clone()),
             PackageVersion::Commit { .. } => row.and_then(|row| row.version.parse().ok()),
         };
         packages.push(PackageValue {
             in_name: ExpectedWheel::version_text(version.as_ref()),
             version,
-            kind,
-            commit: if matches!(asked, PackageVersion::Commit { .. }) {
+            has_gfx_limits: row.is_some_and(|row| !row.gfx.is_empty()),
+            commit: if matches!(package, PackageVersion::Commit { .. }) {
                 index + 1
             } else {
                 0

@@ -121,7 +121,8 @@ fn values_with_job(group: &PlanGroup, axis: usize) -> Vec<usize> {
     (0..has_job.len()).filter(|&index| has_job[index]).collect()
 }
 
-/// Warns about axis values that no job has: they have no effect.
+/// Warns about axis values that no job has: they have no effect. Values of which the targets of the
+/// command line exclude a cell are not reported, because they may have jobs without it.
 pub(super) fn warn_of_idle_values(plan: &Plan, explain_hint: Option<&str>, sink: &mut Sink) {
     let help =
         explain_hint.unwrap_or("remove the value, or add values of other axes that it works with");
@@ -154,6 +155,13 @@ pub(super) fn warn_of_idle_values(plan: &Plan, explain_hint: Option<&str>, sink:
             for &axis in &covered.axes {
                 for &cell in &covered.cells {
                     used[axis][space.index(cell, axis)] = true;
+                }
+            }
+        }
+        for &cell in &group.excluded_by_override {
+            for (axis, used) in used.iter_mut().enumerate() {
+                if space.axes()[axis].role != AxisRole::Gfx {
+                    used[space.index(cell, axis)] = true;
                 }
             }
         }

@@ -14,7 +14,7 @@ use rock_plan::workspace::{
     DataDirectories, JobSelection, ReadyJob, Workspace, WorkspaceOptions, check_docker_arguments,
     check_fact_names,
 };
-use rock_plan::{JobView, PlanInputs, write_json};
+use rock_plan::{JobView, Plan, PlanInputs, write_json};
 use rock_sys::{Environment, HostRoots};
 use tempfile::TempDir;
 
@@ -31,6 +31,32 @@ steps:
   - {stage: build, argv: [make]}
 collect: {wheels: 'dist/*.whl'}
 ";
+
+/// A recipe, and a matrix file of which one job builds the wheel for two versions of ROCm.
+const COLLAPSIBLE: [(&str, &str); 2] = [
+    (
+        "matrices/recipes/demo.yaml",
+        "recipe: 1
+name: demo
+requires: [rocm]
+backends: {hip: {collapsible: [rocm], label: hip}}
+steps:
+  - {stage: build, argv: [make]}
+collect: {wheels: 'dist/*.whl'}
+",
+    ),
+    (
+        "m.yaml",
+        "version: 1
+distribution: demo
+recipe: demo
+collapse: [rocm]
+gfx: [gfx942, gfx950]
+exclude: [{python: '3.11'}]
+axes: {demo: ['1.0'], python: ['3.11', '3.12'], rocm: ['6.3', '7.0'], backend: [hip]}
+",
+    ),
+];
 
 /// A directory with files, and the data that its workspace is loaded with.
 struct Fixture {
@@ -74,11 +100,16 @@ impl Fixture {
             .with_host_roots(roots)
     }
 
-    /// Returns the IDs of the jobs of `m.yaml`.
-    fn ids(&self, overrides: AxisOverrides) -> Result<Vec<String>, Diagnostics> {
+    /// Plans `m.yaml`.
+    fn plan(&self, overrides: AxisOverrides) -> Result<(Plan, Vec<Diagnostic>), Diagnostics> {
         let options = self.options().with_overrides(overrides);
         let (workspace, _) = Workspace::load(&[self.path("m.yaml")], &options)?;
-        let (plan, _) = workspace.plan(&PlanInputs::default())?;
+        workspace.plan(&PlanInputs::default())
+    }
+
+    /// Returns the IDs of the jobs of `m.yaml`.
+    fn ids(&self, overrides: AxisOverrides) -> Result<Vec<String>, Diagnostics> {
+        let (plan, _) = self.plan(overrides)?;
         Ok(plan.jobs().map(JobView::id).collect())
     }
 
@@ -95,6 +126,54 @@ fn messages(diagnostics: impl IntoIterator<Item = Diagnostic>) -> Vec<String> {
         .into_iter()
         .map(|diagnostic| diagnostic.message)
         .collect()
+}
+
+/// Returns the reasons for targets that the jobs of a plan do not compile for.
+fn dropped_reasons(plan: &Plan) -> Vec<String> {
+    let dropped = plan.jobs().flat_map(JobView::dropped_gfx);
+    dropped.map(|(_, reason)| reason.reason.clone()).collect()
+}
+
+/// Both versions have the same compatibility data.
+#[test]
+fn a_reason_for_a_dropped_target_names_the_version_of_the_job() {
+    let versions = "['fa2:0251105aaaaa', 'fa2:1251105bbbbb']";
+    let matrix = MATRIX.replace("['2.8.3']", versions) + "gfx: [gfx942, gfx1030]\n";
+    let fixture = Fixture::new(&[("m.yaml", matrix.as_str())]);
+    let (plan, _) = fixture.plan(AxisOverrides::default()).unwrap();
+    let named: Vec<String> = dropped_reasons(&plan)
+        .iter()
+        .filter_map(|reason| Some(reason.split_once(" only builds for ")?.0.to_owned()))
+        .collect();
+    assert_eq!(
+        named,
+        [
+            "flash-attn fa2:0251105aaaaa (ck)",
+            "flash-attn fa2:1251105bbbbb (ck)"
+        ]
+    );
+}
+
+#[test]
+fn a_reason_for_a_dropped_target_names_the_rocm_of_a_collapsed_job() {
+    let fixture = Fixture::new(&COLLAPSIBLE);
+    let (plan, _) = fixture.plan(AxisOverrides::default()).unwrap();
+    assert_eq!(
+        dropped_reasons(&plan),
+        ["gfx950 needs ROCm 7.0 or later, not 6.3"]
+    );
+}
+
+/// No value of a file is wrong because of the targets of the command line: ROCm 6.3 cannot compile
+/// for gfx950.
+#[test]
+fn a_value_that_only_an_override_of_gfx_excludes_is_not_reported() {
+    let fixture = Fixture::new(&COLLAPSIBLE);
+    let overrides = AxisOverrides::default().with_gfx("gfx950");
+    let (plan, warnings) = fixture.plan(overrides).unwrap();
+    assert_eq!(plan.job_count(), 1);
+    let without_job = warnings.into_iter().filter(|one| one.code.id == "P025");
+    assert_eq!(messages(without_job), ["no job has python 3.11"]);
 }
 
 #[test]

@@ -127,20 +127,13 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE", help_heading = "Checks")]
     plan: Option<PathBuf>,
     /// Allow a finding, given by code or name, such as G004
-    ///
-    /// G004 (missing-wheel) publishes without wheels that the plan contains, with a warning.
-    /// G023 (planned-target-missing) allows wheels without code for GPU targets of the plan.
-    /// G101 (release-is-published) writes to a release that is already published.
-    /// G130 (built-with-other-torch) allows wheels that were built with another torch than their
-    /// label names. E001, E003, E004, R101, R102, R112, R122, R123, R125, R131, R132, R133 and R160
-    /// (errors of `wheel check`) allow wheels that fail where their names say that they work. G023,
-    /// G130 and these errors become notes.
     #[arg(
         long,
         value_name = "CODE",
         value_delimiter = ',',
         value_parser = allowed,
-        help_heading = "Checks"
+        help_heading = "Checks",
+        long_help = allow_help()
     )]
     allow: Vec<&'static Code>,
     // The former spelling of `--allow G004`.
@@ -237,6 +230,21 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Exit::Fault if exit == Exit::Done => Exit::Fault,
         _ => exit,
     }
+}
+
+/// Returns the long help of `--allow`.
+fn allow_help() -> String {
+    let [others @ .., last] = REFUSED_CODES.map(|code| code.id);
+    format!(
+        "Allow a finding, given by code or name, such as G004\n\n\
+        G004 (missing-wheel) publishes without wheels that the plan contains, with a warning. \
+        G023 (planned-target-missing) allows wheels without code for GPU targets of the plan. \
+        G101 (release-is-published) writes to a release that is already published. \
+        G130 (built-with-other-torch) allows wheels that were built with another torch than their \
+        label names. {} and {last} (errors of `wheel check`) allow wheels that fail where their \
+        names say that they work. G023, G130 and these errors become notes.",
+        others.join(", ")
+    )
 }
 
 /// Parses a value of `--allow`.

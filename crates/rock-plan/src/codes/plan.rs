@@ -215,7 +215,7 @@ pub const VALUE_WITHOUT_JOB: Code = Code::warning(
     "P025",
     "value-without-job",
     "Every combination with this value is excluded, so the value has no effect. `rock-matrix plan \
-     --explain` shows the reasons.\n\nEither the value is wrong, or the matrix lacks the values of \
+     --explain` shows the reasons. Values that may have jobs without `--gfx` are not reported.\n\nEither the value is wrong, or the matrix lacks the values of \
      other axes that it works with.",
 );
 /// No axis with the versions to build.

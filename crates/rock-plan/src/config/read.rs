@@ -21,7 +21,7 @@ pub(crate) use axes::{package_version, released_version};
 pub use texts::docker_argument_fault;
 
 use super::fields::{MATRIX, MATRIX_FILE};
-use super::recipe_checks::check_valid_parts;
+use super::recipe_checks::check_complete_parts;
 use super::{KeyLocations, Lookups, MatrixConfig, ParsedFile};
 use crate::codes::matrix as codes;
 use rock_diagnostic::nearest::nearest;
@@ -92,12 +92,14 @@ pub fn read_parsed(
         lookups,
         platform: platform.as_ref(),
         has_unknown_keys,
+        complete: CompleteParts::default(),
         sink,
     };
     let host_values = reader.resolve_host(&mut whole);
     let recipe = reader.recipe(&whole);
     let release = reader.release_type(&mut whole, &recipe, &mut locations);
     let config = reader.config(&whole, (recipe, release), host_values, locations);
+    let complete = reader.complete;
     let config = config.filter(|_| !file.has_errors)?;
     if sink.error_count() == errors {
         return Some(config);
@@ -107,7 +109,7 @@ pub fn read_parsed(
         && !is_recipe_misspelled
     {
         let profile = recipe.profile(&config.distribution.normalized());
-        check_valid_parts(&config, (&whole, has_unknown_keys), &profile, sink);
+        check_complete_parts(&config, complete, &profile, sink);
     }
     None
 }
@@ -134,6 +136,31 @@ fn workflow_key(tree: &Node) -> Option<&MapKey> {
     find("jobs")
 }
 
+/// The parts of a matrix file that were read without leaving out an entry. Errors that another
+/// check reports about the others may follow from those of the file.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CompleteParts {
+    /// The axes, without regard to their values.
+    pub(super) axes: bool,
+    /// The values of the axis `backend`.
+    pub(super) backends: bool,
+    /// `rows` and `include`.
+    pub(super) explicit_cells: bool,
+    /// `vars`, unless an unknown key may be a misspelled `vars`.
+    pub(super) vars: bool,
+}
+
+impl Default for CompleteParts {
+    fn default() -> Self {
+        Self {
+            axes: true,
+            backends: true,
+            explicit_cells: true,
+            vars: true,
+        }
+    }
+}
+
 /// A reader that turns each part of a file into its checked form.
 struct ConfigReader<'a> {
     source: &'a SourceText,
@@ -141,6 +168,8 @@ struct ConfigReader<'a> {
     /// The value of `platform`, which runners must match.
     platform: Option<&'a Node>,
     has_unknown_keys: bool,
+    /// The parts of which nothing was left out so far.
+    complete: CompleteParts,
     sink: &'a mut Sink,
 }
 

@@ -3,10 +3,10 @@
 use itertools::Itertools as _;
 
 use super::fields::COLLAPSED_AXES;
+use super::read::CompleteParts;
 use super::{AxisRole, MatrixConfig, RecipeBackend, RecipeProfile, VersionFrom};
 use crate::codes::plan as codes;
 use rock_diagnostic::{Diagnostic, Sink, nearest::nearest};
-use rock_yaml::Node;
 
 /// Checks a matrix file without errors against the profile of its recipe. Returns whether the
 /// recipe has the backends of all cells: without them, no rule can be evaluated.
@@ -25,57 +25,28 @@ pub(crate) fn check_recipe(
 }
 
 /// Checks a matrix file with errors against the profile of its recipe, as far as the parts that a
-/// check depends on have none. `tree` is the content of the file, whose keys may be misspelled.
-pub(super) fn check_valid_parts(
+/// check depends on are complete.
+pub(super) fn check_complete_parts(
     config: &MatrixConfig,
-    (tree, has_unknown_keys): (&Node, bool),
+    complete: CompleteParts,
     profile: &RecipeProfile,
     sink: &mut Sink,
 ) {
-    let has_all_rows = count(tree.get("rows")) == config.rows.len()
-        && count(tree.get("include")) == config.include.len();
-    if !has_all_rows {
+    if !complete.explicit_cells {
         return;
     }
-    let axes = tree.get("axes");
-    let has_all_values = |role: AxisRole| {
-        config
-            .axes
-            .iter()
-            .filter(|axis| axis.role == role)
-            .all(|axis| count(axes.and_then(|axes| axes.get(&axis.name))) == axis.values.len())
-    };
-    if has_all_values(AxisRole::Backend) {
+    if complete.backends {
         check_backends(config, profile, sink);
     }
-    let has_all_axes = !config.axes.is_empty() && count(axes) == config.axes.len();
-    if !has_all_axes {
+    if !complete.axes || config.axes.is_empty() {
         return;
     }
     check_axes(config, profile, sink);
     check_collapse(config, profile, sink);
-    // A misspelled key may be `vars`, in an entry of `rows` or `include` too.
-    let has_all_variables = (!config.vars.is_empty() || !has_unknown_keys)
-        && config.rows.is_empty()
-        && config.include.is_empty()
-        && count(tree.get("vars")) == config.vars.len()
-        && config
-            .vars
-            .keys()
-            .all(|name| profile.vars.contains_key(name));
-    if has_all_variables {
+    // An unknown key in an entry of `rows` or `include` may be a misspelled `vars`.
+    if complete.vars && config.rows.is_empty() && config.include.is_empty() {
         check_variables(config, profile, sink);
     }
-}
-
-/// Returns the number of items or entries; 0 without a node.
-fn count(node: Option<&Node>) -> usize {
-    node.map_or(0, |node| {
-        let items = node.items().map(<[_]>::len);
-        items
-            .or_else(|| node.entries().map(<[_]>::len))
-            .unwrap_or_default()
-    })
 }
 
 /// Checks that the matrix file has the axis of versions and those that the recipe requires.
@@ -280,5 +251,8 @@ mod tests {
             axes: {mine: ['1.0'], python: ['3.12'], rocm: ['6.4']}\n\
             include: [{axes: {python: '3.12'}, set: {varz: {source: .}}}]\n";
         assert_eq!(errors(misspelled_key_of_row), ["M020"]);
+        let variables_of_wrong_kind = "distribution: mine\nrecipe: hip-extension\nvars: source\n\
+            axes: {mine: ['1.0'], python: ['3.12'], rocm: ['6.4']}\n";
+        assert_eq!(errors(variables_of_wrong_kind), ["M022"]);
     }
 }

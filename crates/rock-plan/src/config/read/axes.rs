@@ -89,7 +89,10 @@ impl ConfigReader<'_> {
         let mut axes: Vec<(Axis, Span)> = Vec::new();
         for (key, node) in entries {
             let role = self.role(key, naming);
-            let Some(items) = node.items() else { continue };
+            let Some(items) = node.items() else {
+                self.complete.axes = false;
+                continue;
+            };
             if items.is_empty() {
                 let message = format!(
                     "the axis `{}` has no values, so there are no cells",
@@ -101,12 +104,16 @@ impl ConfigReader<'_> {
                         .help("list its values, or remove the axis"),
                 );
             }
-            let Some(role) = role else { continue };
+            let Some(role) = role else {
+                self.complete.axes = false;
+                continue;
+            };
             let values = self.values(role, &key.text, items);
             let twin = axes
                 .iter()
                 .find(|(other, _)| other.role == role && role != AxisRole::Field);
             if let Some((other, span)) = twin {
+                self.complete.axes = false;
                 let message = format!(
                     "the axes `{}` and `{}` have the same meaning",
                     other.name, key.text
@@ -136,6 +143,7 @@ impl ConfigReader<'_> {
         let mut first: BTreeMap<ParsedValue, (&str, &Node)> = BTreeMap::new();
         for node in items {
             let Some(value) = self.value(role, name, node) else {
+                self.complete.backends &= role != AxisRole::Backend;
                 continue;
             };
             let Some((text, place)) = first.get(&value.value) else {
@@ -143,6 +151,7 @@ impl ConfigReader<'_> {
                 found.push(value);
                 continue;
             };
+            self.complete.backends &= role != AxisRole::Backend;
             let message = if *text == value.text {
                 format!("`{text}` is listed twice in the axis `{name}`")
             } else {

@@ -6,10 +6,10 @@ use indexmap::IndexMap;
 
 use super::axes::AxisNames;
 use super::fields::words;
-use super::{ConfigReader, entries};
+use super::{ConfigReader, entries, items};
 use crate::codes::matrix as codes;
 use crate::config::fields::OVERRIDES;
-use crate::config::limits::MOST_COMPARED;
+use crate::config::limits::{MOST_COMPARED, MOST_ENTRIES};
 use crate::config::{
     Axis, AxisRole, AxisValue, CellRow, ExcludeEntry, GpuPolicy, ParsedValue, RowOverrides, syntax,
 };
@@ -136,6 +136,14 @@ impl ConfigReader<'_> {
         found
     }
 
+    /// Returns the entries of `rows` or `include` up to the limit.
+    pub(super) fn explicit_cells<'n>(&mut self, file: &'n Node, name: &str) -> &'n [Node] {
+        let is_list = file.get(name).is_none_or(|node| node.items().is_some());
+        let entries = items(file, name);
+        self.complete.explicit_cells &= is_list && entries.len() <= MOST_ENTRIES;
+        self.bounded(entries, name, MOST_ENTRIES)
+    }
+
     /// Reads the cells to change or add, each with its node.
     pub(super) fn includes<'n>(
         &mut self,
@@ -153,6 +161,7 @@ impl ConfigReader<'_> {
                     .get("axes")
                     .is_some_and(|axes| matches!(axes.value, NodeValue::Map(_)))
             {
+                self.complete.explicit_cells = false;
                 let message = "an `include` entry names no axis";
                 self.fault(
                     &codes::EMPTY_ENTRY,
@@ -173,6 +182,7 @@ impl ConfigReader<'_> {
                 .map(|set| self.overrides(set, recipe))
                 .unwrap_or_default();
             if axes.len() != given.len() || axes.is_empty() {
+                self.complete.explicit_cells = false;
                 continue;
             }
             let overrides = &self.lookups.overrides;
@@ -185,6 +195,7 @@ impl ConfigReader<'_> {
                 let is_replaced = outside.all(|(name, _)| overrides.replaces_axis(name));
                 if is_replaced && !missing.is_empty() {
                     // The command line replaced the cells that the entry changes.
+                    self.complete.explicit_cells = false;
                     continue;
                 }
                 self.must_name_all_axes(node, &missing);
@@ -230,6 +241,7 @@ impl ConfigReader<'_> {
         let mut found = Vec::new();
         for node in nodes {
             let Some(given) = node.entries() else {
+                self.complete.explicit_cells = false;
                 continue;
             };
             let (mut row_axes, mut rest, mut sound) = (IndexMap::new(), Vec::new(), true);
@@ -282,6 +294,7 @@ impl ConfigReader<'_> {
                     format!("add `{name}:` to the row"),
                 );
             }
+            self.complete.explicit_cells &= sound;
             if sound {
                 found.push((
                     CellRow {

@@ -82,9 +82,7 @@ impl ConfigReader<'_> {
             recipe: &recipe,
         };
         let axes = self.axes(entries(node, "axes"), &naming);
-        let explicit =
-            |reader: &mut Self, name| reader.bounded(items(node, name), name, MOST_ENTRIES);
-        let rows = explicit(self, "rows");
+        let rows = self.explicit_cells(node, "rows");
         let (rows, row_nodes): (Vec<_>, Vec<_>) =
             self.rows(rows, &axes, &naming).into_iter().unzip();
         // An unknown key may be a misspelled `axes` or `rows`.
@@ -102,9 +100,9 @@ impl ConfigReader<'_> {
             );
         }
         let known = KnownValues::new(&axes, &rows);
-        let exclude = explicit(self, "exclude");
+        let exclude = self.bounded(items(node, "exclude"), "exclude", MOST_ENTRIES);
         let exclude = self.excludes(exclude, &known);
-        let include = explicit(self, "include");
+        let include = self.explicit_cells(node, "include");
         let include = self.includes(include, &known, &exclude, &recipe);
         let (include, include_nodes): (Vec<_>, Vec<_>) = include.into_iter().unzip();
         self.twins((&rows, &row_nodes), (&include, &include_nodes));
@@ -140,7 +138,7 @@ impl ConfigReader<'_> {
         let image = self.image(node.get("image")?);
         let docker = self.docker(node.get("docker")?);
         let runner = self.runner(node.get("runner")?);
-        let vars = self.vars(entries(node, "vars"), &recipe);
+        let vars = self.file_vars(node, &recipe);
         let secrets = self.secrets(items(node, "secrets"));
         let (indexes, device_extras) =
             self.indexes(entries(node, "indexes"), release_type.as_ref());

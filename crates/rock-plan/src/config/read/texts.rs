@@ -2,7 +2,7 @@
 
 use indexmap::IndexSet;
 
-use super::ConfigReader;
+use super::{ConfigReader, entries};
 use crate::codes::build;
 use crate::codes::matrix as codes;
 use crate::config::limits::{LONGEST_TEXT_BYTES, MOST_RUNNER_LABELS, MOST_SECRETS};
@@ -373,6 +373,19 @@ impl ConfigReader<'_> {
         found
     }
 
+    /// Reads the recipe variables of the file.
+    pub(super) fn file_vars(
+        &mut self,
+        file: &Node,
+        recipe: &str,
+    ) -> indexmap::IndexMap<String, String> {
+        let is_map = file.get("vars").is_none_or(|node| node.entries().is_some());
+        let vars = self.vars(entries(file, "vars"), recipe);
+        // An unknown key may be a misspelled `vars`.
+        self.complete.vars &= is_map && !(vars.is_empty() && self.has_unknown_keys);
+        vars
+    }
+
     /// Reads the recipe variables. Each must exist in the recipe and have a value inside the
     /// repository; the value is on or off if the recipe's own value is one of them.
     pub(super) fn vars(
@@ -383,7 +396,10 @@ impl ConfigReader<'_> {
         let known = self.lookups.recipes.known(recipe);
         let mut found = indexmap::IndexMap::new();
         for (key, node) in entries {
-            let Some(text) = node.text() else { continue };
+            let Some(text) = node.text() else {
+                self.complete.vars = false;
+                continue;
+            };
             if let Some(words) = &known
                 && !words.vars.contains_key(&key.text)
             {
@@ -412,6 +428,7 @@ impl ConfigReader<'_> {
                         .at(self.source.location(key.span.clone()), "")
                         .help(help),
                 );
+                self.complete.vars = false;
                 continue;
             }
             let default = known
@@ -426,6 +443,7 @@ impl ConfigReader<'_> {
                     message,
                     "write `\"on\"` or `\"off\"`",
                 );
+                self.complete.vars = false;
                 continue;
             }
             if leaves_the_repository(text) {
@@ -436,6 +454,7 @@ impl ConfigReader<'_> {
                     message,
                     "use a path below the repository's root",
                 );
+                self.complete.vars = false;
                 continue;
             }
             found.insert(key.text.clone(), text.to_owned());
