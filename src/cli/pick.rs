@@ -34,7 +34,8 @@ A saved list of releases is a file that `report listing` wrote, or the output of
 Examples:
   rock-matrix pick flash-attn --published OWNER/REPO                 releases on GitHub
   rock-matrix pick flash-attn==2.8.3 --published OWNER/REPO          one version
-  rock-matrix pick --wheels dist                                     wheels of a build"
+  rock-matrix pick --wheels dist                                     wheels of a build
+  rock-matrix pick --wheels dist --torch 2.9.1+rocm6.4 --gfx gfx942  those for another machine"
 )]
 pub(super) struct Args {
     /// Distribution, such as flash-attn or flash-attn==2.8.3; optional if only one is published
@@ -61,15 +62,15 @@ pub(super) struct Args {
     ///
     /// Prints the command that installs the newest wheel of each distribution for the Python
     /// version and the system. Torch, ROCm and GPUs are not compared, because the wheels were built
-    /// for this machine. Wheels are not read: `wheel check` compares their names with their
-    /// contents.
+    /// for this machine, and wheels are not read. With `--torch`, `--rocm`, `--gfx` or `--backend`,
+    /// the wheels are read and compared like published ones.
     #[arg(
         long,
         value_name = "DIR",
         help_heading = "Selection",
         conflicts_with_all = [
-            "published", "torch", "rocm", "gfx", "backend", "prereleases", "yanked_in",
-            "most_manifests", "api_url", "token_file", "deadline",
+            "published", "prereleases", "yanked_in", "most_manifests", "api_url", "token_file",
+            "deadline",
         ]
     )]
     wheels: Option<PathBuf>,
@@ -164,6 +165,11 @@ impl Args {
         let requested = self.distribution.as_ref();
         requested.filter(|requested| requested.version.is_some())
     }
+
+    /// Whether properties are given that the wheels of a local build are otherwise not compared by.
+    fn compares_all(&self) -> bool {
+        self.torch.is_some() || self.rocm.is_some() || self.gfx.is_some() || self.backend.is_some()
+    }
 }
 
 /// Runs the command.
@@ -177,24 +183,32 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 }
 
 fn pick(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
-    if let Some(folder) = &args.wheels {
+    if let Some(folder) = &args.wheels
+        && !args.compares_all()
+    {
         return local::pick(folder, args, shell, sink);
     }
     let compat = load::compat(shell)?;
-    let manifests = ManifestSelection::Newest(args.read_options.most_manifests);
-    let mut published = published::read(
-        &args.published,
-        &args.read_options.connection,
-        manifests,
-        shell,
-        sink,
-    )?;
+    let mut published = match &args.wheels {
+        Some(folder) => local::read(folder, args, compat, sink)?,
+        None => published::read(
+            &args.published,
+            &args.read_options.connection,
+            ManifestSelection::Newest(args.read_options.most_manifests),
+            shell,
+            sink,
+        )?,
+    };
     args.prereleases.leave_out(published.listings_mut(), shell);
+    sink.extend(published.remove_missing_files());
     let yanked = args.yanked_in.read(&published, sink)?;
     let offers = WheelOffers::of_published(&published, None, &yanked);
     sink.extend(published.name_warnings());
     if offers.is_empty() {
-        sink.push(published.no_wheels());
+        sink.push(match &args.wheels {
+            Some(folder) => local::no_wheels(folder),
+            None => published.no_wheels(),
+        });
         return Err(Exit::Fault);
     }
     let offers = offers.into_wheels();

@@ -16,7 +16,7 @@ use super::{Exit, Shell, load, misused};
 use crate::codes::plan as codes;
 use crate::config::recipe::RecipeDocument;
 use crate::config::{self, AxisOverrides, RequestedCell};
-use crate::diagnostic::{Diagnostic, Severity, Sink, SourceText, counted, is_or_are};
+use crate::diagnostic::{Diagnostic, Severity, Sink, SourceText, counted, is_or_are, shell_line};
 use crate::plan::workspace::{
     SelectedPlan, Workspace, is_stdin, read_document, read_text, single_matrix_file,
 };
@@ -237,6 +237,7 @@ fn make(
     requested: &mut Option<RequestedCell>,
     sink: &mut Sink,
 ) -> Result<Exit, Exit> {
+    check_axis_values(&args.files)?;
     if let Some((source, saved)) = saved_plan(args, sink)? {
         let inputs = args.files.iter().chain(&args.diff).map(PathBuf::as_path);
         load::refuse_overwriting_input(shell, args.out.as_deref(), inputs)?;
@@ -359,6 +360,24 @@ fn make(
     ));
     notes.extend(parallel_jobs.and_then(|found| found.note()));
     output::print(args, shell, &plan, &notes, sink)
+}
+
+/// Refuses values of axes among the files, such as `torch=2.13`, which `--only` selects.
+fn check_axis_values(files: &[PathBuf]) -> Result<(), Exit> {
+    let is_axis_value = |text: &&str| {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || ['-', '_'].contains(&c);
+        let endings = [".yaml", ".yml", ".json"];
+        overrides::axis_value(text).is_ok_and(|(axis, _)| axis.chars().all(is_name))
+            && !endings.iter().any(|ending| text.ends_with(*ending))
+            && !sys::exists(Path::new(text))
+    };
+    let mut texts = files.iter().filter_map(|file| file.to_str());
+    let Some(text) = texts.find(is_axis_value) else {
+        return Ok(());
+    };
+    let option = shell_line(["--only", text]);
+    let text = format!("`{text}` is not a file: `{option}` keeps only the jobs with this value");
+    Err(misused(&["plan"], ErrorKind::UnknownArgument, &text))
 }
 
 /// Reads the saved plan to show or compare, with its text; `None` if the files are matrix files.

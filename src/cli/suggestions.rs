@@ -16,7 +16,7 @@ use crate::diagnostic::nearest::nearest_few;
 use crate::diagnostic::{shell_line, shell_quoted};
 use crate::names::has_wheel_extension;
 
-/// Options that delete or overwrite something, so that no error suggests them.
+/// Options that delete or overwrite something, which errors do not suggest for similar names.
 const DELETING: [&str; 10] = [
     "apply",
     "clean-duplicates",
@@ -388,7 +388,11 @@ fn subcommand_tips(
     // In a group, a verb of other programs is rarely a command of another group.
     let is_elsewhere = groups.len() == 1 && !table::is_typed(&word);
     if tips.is_empty() && (path.is_empty() || is_elsewhere) {
-        let tip = |group: &&str| format!("did you mean `rock-matrix {group} {word}`?");
+        let tip = |group: &&str| {
+            let words = ["rock-matrix", *group, word.as_str()];
+            let line = shell_line(words.into_iter().chain(words_after(&word, arguments)));
+            format!("did you mean `{line}`?")
+        };
         tips.extend(groups.iter().map(tip));
     }
     if !tips.is_empty() {
@@ -419,9 +423,7 @@ fn subcommand_tips(
 
 /// Returns the tip for `show` and a file: the command that prints a saved plan or a wheel.
 fn show_tip(arguments: &[OsString]) -> Option<String> {
-    let mut words = arguments.iter().filter_map(|word| word.to_str());
-    words.find(|word| *word == "show")?;
-    let file = words.find(|word| !word.starts_with('-'))?;
+    let file = words_after("show", arguments).find(|word| !word.starts_with('-'))?;
     let command = if Path::new(file).extension()? == "json" {
         "plan"
     } else if has_wheel_extension(file) {
@@ -429,8 +431,18 @@ fn show_tip(arguments: &[OsString]) -> Option<String> {
     } else {
         return None;
     };
-    let file = shell_quoted(file);
-    Some(format!("did you mean `rock-matrix {command} {file}`?"))
+    let words = shell_line(words_after("show", arguments));
+    Some(format!("did you mean `rock-matrix {command} {words}`?"))
+}
+
+/// Returns the words after a subcommand on the command line.
+fn words_after<'a>(
+    subcommand: &str,
+    arguments: &'a [OsString],
+) -> impl Iterator<Item = &'a str> + use<'a> {
+    let at = arguments.iter().position(|word| word == subcommand);
+    let after = at.map_or(&[][..], |at| &arguments[at + 1..]);
+    after.iter().filter_map(|word| word.to_str())
 }
 
 /// Returns tips for a word after `compat` that is not a subcommand: the table with this or a
@@ -712,16 +724,38 @@ mod tests {
             assert!(text.contains("cannot be used multiple times"), "{text}");
             assert!(!text.contains("tip:"), "{text}");
         }
-        let text = error(&["pick", "--wheels", "dist", "--rocm", "6.4"]);
-        assert_eq!(text.matches("tip:").count(), 1, "{text}");
     }
 
     #[test]
     fn tips_name_the_right_command_line() {
         for (words, tip) in [
             (
-                &["repair", "x.whl"][..],
-                "did you mean `rock-matrix wheel repair`?",
+                &["repair", "a b.whl", "--strip"][..],
+                "did you mean `rock-matrix wheel repair 'a b.whl' --strip`?",
+            ),
+            (
+                &["yank", "dist", "a==1"],
+                "did you mean `rock-matrix index yank dist a==1`?",
+            ),
+            (
+                &["index", "prune", "dist"],
+                "did you mean `rock-matrix index yank`?",
+            ),
+            (
+                &["index", "build", "dist", "--dry-run"],
+                "`--out DIR` writes the pages to another directory",
+            ),
+            (
+                &["index", "build", "dist", "--force"],
+                "`rock-matrix index build` replaces its pages without such an option",
+            ),
+            (
+                &["publish", "dist", "--out", "d", "--force"],
+                "`--replace` replaces published files that differ",
+            ),
+            (
+                &["release", "prune", "--out", "d", "--keep", "2"],
+                "releases in a directory are subdirectories, which you can delete",
             ),
             (
                 &["compat", "torch"],
@@ -825,11 +859,11 @@ mod tests {
             ),
             (
                 &["show", "--json", "a b.whl"],
-                "did you mean `rock-matrix wheel show 'a b.whl'`?",
+                "did you mean `rock-matrix wheel show --json 'a b.whl'`?",
             ),
             (
                 &["show", "flash-attn"],
-                "did you mean `rock-matrix recipe show`?",
+                "did you mean `rock-matrix recipe show flash-attn`?",
             ),
             (
                 &["wheel", "retag", "a.whl", "manylinux_2_28_x86_64"],
@@ -868,10 +902,6 @@ mod tests {
                 "`rock-matrix publish` skips files that are in place",
             ),
             (
-                &["pick", "--wheels", "d", "--gfx", "gfx942"],
-                "`rock-matrix wheel gfx DIR --require LIST` checks the GPU code of wheels",
-            ),
-            (
                 &["plan", "--list"],
                 "`rock-matrix plan` lists all jobs without an option",
             ),
@@ -904,8 +934,8 @@ mod tests {
                 "write it without an option: `rock-matrix wheel check DIR`",
             ),
             (
-                &["index", "yank", "dist", "a==1", "--reason", "x"],
-                "write it after a colon: `rock-matrix index yank DIR 'FILES: REASON'`",
+                &["index", "yank", "dist", "a==1", "--message", "x"],
+                "`--reason TEXT` sets the reason",
             ),
             (
                 &["pick", "--gfx", "gfx90a"],

@@ -195,6 +195,37 @@ fn nobody_is_advised_to_install_what_is_yanked_as_a_whole() {
 }
 
 #[test]
+fn a_reason_of_the_command_is_that_of_files_without_one() {
+    let project = indexed(&["2.5.9", "2.6.3"]);
+    let words = [
+        "flash-attn==2.5.9: slow",
+        "flash-attn==2.6.3",
+        "--reason",
+        "broken: twice",
+        "--apply",
+    ];
+    let stdout = index(&project, "yank", &words);
+    for (version, reason) in [("2.5.9", "slow"), ("2.6.3", "broken: twice")] {
+        let line = format!("yanked: {}: {reason}\n", name(version));
+        assert!(stdout.contains(&line), "{stdout}");
+    }
+    let words = [
+        "index",
+        "yank",
+        "dist",
+        "--older-than",
+        "30d",
+        "--reason",
+        "old",
+    ];
+    let stderr = project.run(&words).exits(2).stderr;
+    assert!(
+        stderr.contains("`--reason` is the reason for FILES"),
+        "{stderr}"
+    );
+}
+
+#[test]
 fn metadata_of_a_wheel_that_is_gone_goes_and_that_of_others_stays() {
     let project = project(&["2.5.9", "2.6.3", "2.7.4", "2.8.3"]);
     build(&project, &[]);

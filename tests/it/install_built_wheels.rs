@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::support::{Outcome, Project};
+use crate::support::bundle::{self, part};
+use crate::support::{Outcome, Project, Wheel};
 
 /// The folder, with a blank in its name.
 const FOLDER: &str = "out put";
@@ -182,7 +183,7 @@ fn wheels_for_another_system_are_left_out_with_the_reason() {
     error[G200 no-wheel-fits]: no wheel of torch for Python 3.12 that fits the system is in `out put`
      = note: `torch-2.8.0-cp312-cp312-manylinux_2_28_x86_64.whl` is left out: system: the wheel is for linux_x86_64 with glibc 2.28 or newer, you have glibc 2.17
      = note: `torch-2.9.0-cp312-cp312-manylinux_2_39_x86_64.whl` is left out: system: the wheel is for linux_x86_64 with glibc 2.39 or newer, you have glibc 2.17
-    help: use system linux_x86_64 with glibc 2.28 or newer, or build the wheel with `rock-matrix build`
+    help: use a system with glibc 2.28 or newer (glibc 2.17 is too old), or build the wheel with `rock-matrix build`
     
     ");
     let document = pick(&project, &[&machine[..], &["--format", "json"]].concat(), 0).json();
@@ -215,15 +216,65 @@ fn wheels_for_another_system_are_left_out_with_the_reason() {
     );
 }
 
+/// With a property that is otherwise not compared, the wheels are read, and the best one is picked.
+#[test]
+fn wheels_are_read_and_compared_with_another_machine() {
+    let tags = "cp312-cp312-linux_x86_64.whl";
+    let names = ["rocm6.3torch2.8", "rocm6.4torch2.8", "rocm6.4torch2.9"]
+        .map(|label| format!("demo-1.0+{label}-{tags}"));
+    let damaged = format!("demo-1.1+rocm6.4torch2.8-{tags}");
+    let library = bundle::library(&[
+        part(".hip_fatbin", bundle::hip_bundle(&[("gfx942", 0x4c)], 512)),
+        part(".hipFatBinSegment", bundle::wrappers(1, *b"FPIH")),
+    ]);
+    let project = names.iter().fold(wheels(&[&damaged]), |project, name| {
+        let mut wheel = Wheel::named(name);
+        if *name == names[1] {
+            wheel = wheel.executable("demo/_demo.so", library.clone());
+        }
+        project.bytes(&format!("{FOLDER}/{name}"), &wheel.bytes())
+    });
+    let picked = |more: &[&str], code: i32| {
+        let machine = ["demo", "--python", "3.12", "--platform", "linux_x86_64"];
+        pick(&project, &[&machine[..], more].concat(), code)
+    };
+    for (gfx, name) in [("gfx942", &names[1]), ("gfx1100", &names[0])] {
+        let outcome = picked(&["--torch", "2.8.0+rocm6.4", "--gfx", gfx], 0);
+        assert!(
+            outcome.stdout.starts_with(&format!("{name}\nfile://")),
+            "{gfx}: {}",
+            outcome.stdout
+        );
+        // The damaged wheel is left out.
+        assert!(
+            outcome.stderr.contains("warning[") && !outcome.stderr.contains("error["),
+            "{}",
+            outcome.stderr
+        );
+    }
+    let outcome = picked(&["--torch", "2.9.1", "--label", "rocm6.3torch2.8"], 1);
+    assert!(
+        outcome
+            .stderr
+            .contains("torch: the wheel is for 2.8, you have 2.9"),
+        "{}",
+        outcome.stderr
+    );
+    let outcome = picked(&["--rocm", "6.4", "--label", "rocm9"], 1);
+    assert!(
+        outcome
+            .stderr
+            .contains("no wheel in `out put` has this label"),
+        "{}",
+        outcome.stderr
+    );
+}
+
 #[test]
 fn options_without_an_effect_on_a_folder_are_refused() {
     let project = wheels(&[&name("torch", "2.9.0", "cp312")]);
     for option in [
-        &["--gfx", "gfx90c"][..],
-        &["--torch", "2.9"],
-        &["--rocm", "6.4"],
-        &["--backend", "ck"],
-        &["--prereleases"],
+        &["--prereleases"][..],
         &["--withdrawn-in", "site"],
         &["--most-manifests", "3"],
         &["--deadline", "3"],

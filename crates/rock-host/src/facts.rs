@@ -153,13 +153,7 @@ pub fn system_rocm(
     facts: &HostFacts,
     of_hip: impl Fn(&RocmVersion) -> Option<RocmVersion>,
 ) -> Option<RocmVersion> {
-    let in_directory = |path: &str| facts.rocm.iter().find(|install| install.directory == path);
-    let only = || facts.rocm.first().filter(|_| facts.rocm.len() == 1);
-    let install = match &facts.rocm_path {
-        Some(path) => in_directory(path),
-        None => in_directory("/opt/rocm").or_else(only),
-    };
-    match install {
+    match selected_installation(facts) {
         Some(install) => {
             RocmVersion::from_leading_numbers(install.version.split('-').next().unwrap_or_default())
         }
@@ -167,6 +161,21 @@ pub fn system_rocm(
             &RocmVersion::from_leading_numbers(facts.hip_version.as_deref()?)?,
         ),
         None => None,
+    }
+}
+
+/// Returns the source of the version that [`system_rocm`] returns: the directory of the
+/// installation, or `hipconfig`.
+pub fn system_rocm_source(facts: &HostFacts) -> &str {
+    selected_installation(facts).map_or("hipconfig", |install| install.directory.as_str())
+}
+
+fn selected_installation(facts: &HostFacts) -> Option<&RocmInstallation> {
+    let in_directory = |path: &str| facts.rocm.iter().find(|install| install.directory == path);
+    let only = || facts.rocm.first().filter(|_| facts.rocm.len() == 1);
+    match &facts.rocm_path {
+        Some(path) => in_directory(path),
+        None => in_directory("/opt/rocm").or_else(only),
     }
 }
 

@@ -30,7 +30,7 @@ pub use device::{DeviceNode, DeviceState};
 pub use facts::{
     ContainerEngine, DiskSpace, GfxOverrideError, HostFacts, RocmInstallation, RuntimeOverrides,
     UnreadableFile, build_memory_bytes, build_threads, device_group_ids, gfx_targets,
-    has_usable_gpu, system_rocm,
+    has_usable_gpu, system_rocm, system_rocm_source,
 };
 pub use kfd::{Gpu, GpuTopology};
 pub use python::{PYTHON_FACTS_SCRIPT, PythonFacts};

@@ -6,9 +6,11 @@ use std::time::SystemTime;
 
 use rock_diagnostic::{Diagnostic, Diagnostics, SourceText};
 use rock_names::Digest;
-use rock_sys::{read_text, size_and_mtime};
+use rock_sys::{exists, read_text, size_and_mtime};
+use rustc_hash::FxHashSet;
 
 use crate::codes::release as codes;
+use crate::missing_files::missing_files_warning;
 use crate::{
     Asset, LARGEST_MANIFEST_BYTES, LocalAsset, MANIFEST, ManifestFile, ReleaseManifest, read_sums,
 };
@@ -68,6 +70,8 @@ pub struct CachedAsset {
 #[derive(Debug, Clone)]
 struct DirectoryManifest {
     modified: SystemTime,
+    /// The tag of the release.
+    tag: Option<String>,
     entries: BTreeMap<String, CacheEntry>,
 }
 
@@ -100,7 +104,11 @@ impl DigestCache {
                     let entries = entries(&manifest).collect();
                     cache.directories.insert(
                         directory.to_owned(),
-                        DirectoryManifest { modified, entries },
+                        DirectoryManifest {
+                            modified,
+                            tag: manifest.tag,
+                            entries,
+                        },
                     );
                 }
                 Err(error) => notes.push(format!("ignoring {}: {error}", path.display())),
@@ -165,6 +173,24 @@ impl DigestCache {
                 .filter(|entry| entry.applies_to(size_bytes))
         })?;
         Some((size_bytes, entry))
+    }
+
+    /// Returns a warning for each directory of these files whose manifest lists files that do not
+    /// exist.
+    pub fn missing_files(&self, files: &[PathBuf]) -> Vec<Diagnostic> {
+        let found: FxHashSet<&Path> = files.iter().map(PathBuf::as_path).collect();
+        let is_missing = |path: &Path| !found.contains(path) && !exists(path);
+        self.directories
+            .iter()
+            .filter_map(|(directory, manifest)| {
+                let names = manifest.entries.keys();
+                let missing: BTreeSet<String> = names
+                    .filter(|name| is_missing(&directory.join(name)))
+                    .cloned()
+                    .collect();
+                missing_files_warning(directory, manifest.tag.as_deref(), &missing)
+            })
+            .collect()
     }
 
     /// Returns the manifest or checksum file that an entry for this file comes from.

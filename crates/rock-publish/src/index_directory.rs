@@ -51,6 +51,11 @@ impl IndexDirectory {
         self.files.is_empty()
     }
 
+    /// Returns whether it has the pages of an index with this name.
+    pub(crate) fn has_folder(&self, name: &str) -> bool {
+        self.files.contains_key(&format!("{name}/index.html"))
+    }
+
     /// Returns whether it has exactly these pages.
     pub fn has_pages(&self, repository: &SimpleRepository) -> bool {
         repository.pages.len() == self.files.len()

@@ -10,10 +10,10 @@ use rock_names::YankedFiles;
 
 use crate::index_directory::{index_kept, lists_files};
 use crate::{
-    CheckDepth, DigestCache, INDEX, IndexOptions, LocalAsset, ManifestRowSet, MetadataBody,
-    PublishedAt, PublishedReleases, PublishedSource, RebuiltFile, YankRuleSet, as_release,
-    cache_note, find_files, index_files, merged, names_with_metadata, no_files_in, read_assets,
-    read_yanked_files,
+    CheckDepth, DigestCache, INDEX, IndexAction, IndexOptions, LocalAsset, ManifestRowSet,
+    MetadataBody, PublishedAt, PublishedReleases, PublishedSource, RebuiltFile, YankRuleSet,
+    as_release, cache_note, find_files, index_files, merged, names_with_metadata, no_files_in,
+    read_assets, read_yanked_files,
 };
 
 /// The files that an index will list.
@@ -85,13 +85,17 @@ pub struct IndexReader<'a> {
 impl IndexReader<'_> {
     /// Reads these wheels and sdists of the directory of the wheels, except those in the cache, and
     /// reports errors of them as a release. Wheels with an unknown label are left out. Reports if
-    /// there are no files, or if the index lists files that would be removed.
+    /// there are no files, or if the index lists files that would be removed. If an index is built,
+    /// warns of files that a manifest in the directory lists, but that are missing.
     pub fn read_directory(
         &self,
         files: &[PathBuf],
         cache: &DigestCache,
         sink: &mut Sink,
     ) -> IndexInput {
+        if self.options.action == IndexAction::Build {
+            sink.extend(cache.missing_files(files));
+        }
         IndexInput {
             files: self.read_files(self.options.wheel_directory(), files, cache, sink),
             rebuilt: Vec::new(),

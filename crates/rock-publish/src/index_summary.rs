@@ -14,7 +14,10 @@ use serde::Serialize;
 /// It serializes without the commands.
 #[derive(Debug, Serialize)]
 pub struct IndexSummary {
-    folder: String,
+    pub(crate) folder: String,
+    /// Whether the commands are printed, because the index is new.
+    #[serde(skip)]
+    pub(crate) is_new: bool,
     url: String,
     projects: BTreeSet<String>,
     /// The commands that install each project.
@@ -44,12 +47,13 @@ pub fn index_summaries<'a>(
         .collect()
 }
 
-/// Returns the commands that install from the indexes, if there is anything to install.
+/// Returns the commands that install from the new indexes, if there is anything to install.
 pub fn install_text(indexes: &[IndexSummary]) -> String {
-    if indexes.is_empty() {
+    let new = || indexes.iter().filter(|index| index.is_new);
+    if new().next().is_none() {
         return String::new();
     }
-    let commands = || indexes.iter().flat_map(|index| &index.install);
+    let commands = || new().flat_map(|index| &index.install);
     let mut text = "install with:\n".to_owned();
     text.extend(commands().map(|commands| format!("  {}\n", commands.with_torch)));
     let mut from_nothing = commands()
@@ -101,6 +105,7 @@ fn index_summary(
         .collect();
     IndexSummary {
         folder: folder.to_string(),
+        is_new: true,
         install,
         url,
         projects: projects.keys().cloned().collect(),

@@ -149,7 +149,10 @@ impl<'a> IndexUpdate<'a> {
         let Some(lock) = self.lock.take() else {
             return Ok(None);
         };
-        let indexes = index_summaries(self.files.iter(), self.directory.path(), self.compat);
+        let mut indexes = index_summaries(self.files.iter(), self.directory.path(), self.compat);
+        for index in &mut indexes {
+            index.is_new = !self.directory.has_folder(&index.folder);
+        }
         let pages = self.pages()?;
         let directory = self.options.metadata_directory();
         let metadata_count = match directory {

@@ -41,6 +41,7 @@ mod indexed;
 mod listing;
 mod local_files;
 mod manifest;
+mod missing_files;
 mod preflight;
 mod prune;
 mod publish_summary;

@@ -74,6 +74,9 @@ pub(super) struct YankArgs {
     /// is the reason. With --published, there is no directory.
     #[arg(value_name = "DIR|FILES")]
     pub(super) words: Vec<String>,
+    /// Reason for all FILES that have none after a colon
+    #[arg(long, value_name = "TEXT", help_heading = "Selection")]
+    reason: Option<String>,
     /// Yank nightly builds older than this, such as 30d or 4w
     ///
     /// Nightly builds are `.dev` versions and the files of releases named `nightly…`.
@@ -210,7 +213,24 @@ impl YankArgs {
     /// The directory is missing, or the selections are, without a rule that selects files.
     pub(super) fn split(&self) -> Result<(Option<&Path>, &[String]), Exit> {
         let has_rule = self.older_than.is_some() || !self.rules.is_empty();
-        self.index.split(&self.words, has_rule, "yank")
+        let (folder, selections) = self.index.split(&self.words, has_rule, "yank")?;
+        if self.reason.is_some() && selections.is_empty() {
+            return Err(misused(
+                &["index", "yank"],
+                ErrorKind::ArgumentConflict,
+                "`--reason` is the reason for FILES: old nightly builds are yanked with their age \
+                 as the reason, and `--rules` with those in the matrix file",
+            ));
+        }
+        Ok((folder, selections))
+    }
+
+    /// Returns a selection with its reason: the text after its colon, or else that of `--reason`.
+    pub(super) fn with_reason(&self, selection: &str) -> String {
+        match &self.reason {
+            Some(reason) if !selection.contains(':') => format!("{selection}: {reason}"),
+            _ => selection.to_owned(),
+        }
     }
 }
 

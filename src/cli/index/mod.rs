@@ -68,7 +68,7 @@ fn yank(args: &YankArgs, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let compat = load::compat(shell)?;
     let mut rules = YankRuleSet::default();
     for text in selections {
-        sink.extend(rules.add_yank(text).err());
+        sink.extend(rules.add_yank(&args.with_reason(text)).err());
     }
     if let Some(age) = args.older_than {
         rules.add_nightly(age, args.keep);

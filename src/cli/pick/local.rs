@@ -1,16 +1,17 @@
 //! `pick --wheels`: install commands for the wheels of a local build.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::super::{Exit, Format, Shell, load};
 use super::{Args, machine};
 use crate::codes::{host, release as codes};
-use crate::diagnostic::{Diagnostic, Severity, Sink};
+use crate::compat::Compat;
+use crate::diagnostic::{Diagnostic, Location, Severity, Sink};
 use crate::exec::BuildRecord;
 use crate::names::{DistributionName, WheelName, has_wheel_extension};
 use crate::pick::{LocalWheel, WheelFilter, newest};
-use crate::publish::pages_help;
+use crate::publish::{PublishedReleases, pages_help};
 use crate::sys::{self, DirectoryEntryKind};
 
 /// The end of the filenames of build records.
@@ -24,15 +25,6 @@ pub(super) fn pick(
     sink: &mut Sink,
 ) -> Result<Exit, Exit> {
     let mut wheels = wheels(folder, sink)?;
-    if wheels.is_empty() {
-        let message = format!("there are no wheels in `{}`", folder.display());
-        let build = "build some with `rock-matrix build`";
-        sink.push(
-            Diagnostic::new(&codes::NO_PUBLISHED_WHEELS, message)
-                .help(pages_help(folder).unwrap_or_else(|| build.to_owned())),
-        );
-        return Err(Exit::Fault);
-    }
     if let Some(requested) = args.requested_version() {
         wheels.retain(|wheel| requested.matches(&wheel.name));
         if wheels.is_empty() {
@@ -64,7 +56,43 @@ pub(super) fn pick(
     Ok(printed)
 }
 
+/// Reads the wheels in the directory with the label of `--label`, and the targets of their code.
+pub(super) fn read(
+    folder: &Path,
+    args: &Args,
+    compat: &Compat,
+    sink: &mut Sink,
+) -> Result<PublishedReleases, Exit> {
+    let mut wheels = wheels(folder, sink)?;
+    wheels.retain(|wheel| wheel.has_label(args.label.as_ref()));
+    if wheels.is_empty() {
+        let message = format!("no wheel in `{}` has this label", folder.display());
+        sink.push(
+            Diagnostic::new(&codes::NO_WHEEL_FITS, message)
+                .at(Location::Argument("--label".to_owned()), "")
+                .help("leave out the label, or build it with `rock-matrix build`"),
+        );
+        return Err(Exit::Fault);
+    }
+    let names = wheels
+        .iter()
+        .filter_map(|wheel| Path::new(&wheel.path).file_name());
+    let files: Vec<PathBuf> = names.map(|name| folder.join(name)).collect();
+    let mut published = PublishedReleases::new(&[folder]);
+    sink.extend(published.add_wheels(folder, &files, compat));
+    Ok(published)
+}
+
+/// Returns the diagnostic for a directory without wheels.
+pub(super) fn no_wheels(folder: &Path) -> Diagnostic {
+    let message = format!("there are no wheels in `{}`", folder.display());
+    let build = "build some with `rock-matrix build`";
+    Diagnostic::new(&codes::NO_PUBLISHED_WHEELS, message)
+        .help(pages_help(folder).unwrap_or_else(|| build.to_owned()))
+}
+
 /// Returns the wheels in a directory; if it contains build records, only the wheels that they list.
+/// Reports a directory without wheels.
 fn wheels(folder: &Path, sink: &mut Sink) -> Result<Vec<LocalWheel>, Exit> {
     if !folder.is_dir() {
         let fault = Diagnostic::new(
@@ -125,9 +153,14 @@ fn wheels(folder: &Path, sink: &mut Sink) -> Result<Vec<LocalWheel>, Exit> {
         }
     }
     let is_selected = |file: &String| recorded.is_empty() || recorded.contains(file);
-    Ok(wheels
+    let wheels: Vec<LocalWheel> = wheels
         .into_iter()
         .filter(|(file, _)| is_selected(file))
         .map(|(_, wheel)| wheel)
-        .collect())
+        .collect();
+    if wheels.is_empty() {
+        sink.push(no_wheels(folder));
+        return Err(Exit::Fault);
+    }
+    Ok(wheels)
 }

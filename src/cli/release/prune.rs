@@ -22,7 +22,8 @@ const MINUTES: u64 = 45;
 /// List or delete old releases by a rule
 ///
 /// Selects the releases whose tag matches --tag-glob, except the newest --keep and any younger than
-/// --older-than. Nothing is deleted without --apply.
+/// --older-than. Nothing is deleted without --apply. Releases in a directory are subdirectories,
+/// which you can delete.
 #[derive(Debug, clap::Args)]
 #[command(
     override_usage = "rock-matrix release prune [OPTIONS] --tag-glob <GLOB> \

@@ -72,10 +72,12 @@ index delete|remove|rm|prune -> rock-matrix index yank
 index list|ls|show -> rock-matrix report packages
 index serve -> `python3 -m http.server --directory DIR` serves an index
 index build -> `--published` indexes releases instead of a directory
+index build --force|--overwrite|--replace -> `rock-matrix index build` replaces its pages without such an option
+index build --dry-run|-n -> `--out DIR` writes the pages to another directory, such as one for a preview
 index --yank -> use `rock-matrix index yank DIR FILES`
 index --yank-older-than -> use `rock-matrix index yank DIR --older-than AGE`
 index --unyank -> use `rock-matrix index unyank DIR FILES`
-index yank --reason|--message|--comment|-m -> write it after a colon: `rock-matrix index yank DIR 'FILES: REASON'`
+index yank --message|--comment|-m -> `--reason TEXT` sets the reason
 index yank --file|--files|--dir -> write them without options: `rock-matrix index yank DIR FILES`
 index unyank --file|--files|--dir -> write them without options: `rock-matrix index unyank DIR FILES`
 index * -> rock-matrix index build *
@@ -86,8 +88,6 @@ init --template -> `--recipe NAME` selects what to start with
 init --name -> `--distribution NAME` sets the project to build
 
 pick -> `--published DIR` searches a directory of releases or wheels
-pick --gfx -> `rock-matrix wheel gfx DIR --require LIST` checks the GPU code of wheels
-pick --gfx|--torch|--rocm|--backend -> `--wheels` compares only Python, the system and `--label`
 pick --index|--index-url|--extra-index-url|--find-links|-f -> `--published SOURCE` is a repository on GitHub, a list of releases, or a directory
 pick --list|--all -> `rock-matrix report packages` lists all published wheels
 
@@ -101,6 +101,7 @@ plan --filter|--select|--job|--target -> `--only AXIS=VALUE` selects jobs
 plan --dry-run|-n -> `rock-matrix plan` builds and publishes nothing
 plan --strip -> `rock-matrix wheel repair` has the option `--strip`
 
+publish --force|--overwrite -> `--replace` replaces published files that differ
 publish --prune -> use `rock-matrix release prune`
 publish --skip-existing -> `rock-matrix publish` skips files that are in place without such an option
 publish --subjects -> use `rock-matrix release subjects FILES --out FILE`
@@ -118,6 +119,7 @@ release upload|create|new|add|edit|push -> rock-matrix publish
 release list|ls|show|view -> rock-matrix report packages
 release list|ls|show|view -> rock-matrix report listing
 release check|verify|test -> rock-matrix release preflight
+release prune --out|--dir|--dist|--published -> releases in a directory are subdirectories, which you can delete; `rock-matrix index yank DIR --older-than AGE --keep N` yanks old nightly builds
 release prune -> either `--keep` or `--older-than` is enough
 release prune -> `--state FILE` reads saved releases, without `--repo`
 

@@ -87,7 +87,7 @@ pub const NOT_A_RELEASE: Code = Code::error(
 pub const DAMAGED_RELEASE: Code = Code::error(
     "G007",
     "damaged-release",
-    "A file of the release is missing, or does not have the digest in the release's own `rock-manifest.json`. Its index would give installers a wrong hash.\n\nPublish the right file with `--replace`.",
+    "A file of the release is missing, or does not have the digest in the release's own `rock-manifest.json`. Its index would give installers a wrong hash. For missing files, `index build` and `pick` warn, and `pick` does not recommend them.\n\nPublish the right file with `--replace`, or publish the files of the release again with `--replace` to remove missing ones from its manifest.",
 );
 /// No files to publish.
 pub const NOTHING_TO_PUBLISH: Code = Code::error(

@@ -1,17 +1,21 @@
 //! Reads published releases from disk: saved listings, manifests and directories.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
 use super::{PublishedReleases, PublishedSource};
 use crate::codes::published as codes;
+use crate::missing_files::missing_files_warning;
 use crate::{
-    LARGEST_LISTING_BYTES, ListedAsset, ListedRelease, ListingError, MANIFEST, ReleaseListing,
-    ReleaseManifest, pages_help, saved_manifests,
+    CheckDepth, DigestCache, GfxOrigin, LARGEST_LISTING_BYTES, ListedAsset, ListedRelease,
+    ListingError, LocalAsset, MANIFEST, ManifestFile, MetadataBody, ReleaseListing,
+    ReleaseManifest, WheelCode, pages_help, read_assets, saved_manifests, wheel_code_read,
 };
 use rock_bytes::start_threads;
-use rock_diagnostic::{Diagnostic, Diagnostics, Location, SourceText};
+use rock_compat::Compat;
+use rock_diagnostic::{Diagnostic, Diagnostics, Location, Severity, Sink, SourceText};
 use rock_sys::FileError;
 
 impl<M: From<ReleaseManifest> + Send> PublishedReleases<M> {
@@ -49,6 +53,68 @@ impl<M: From<ReleaseManifest> + Send> PublishedReleases<M> {
             }
         }
         Diagnostics::check(errors)
+    }
+}
+
+impl PublishedReleases {
+    /// Adds wheels in a directory as a release, with the GPU targets of their code. Returns the
+    /// errors of wheels that are left out, as warnings.
+    pub fn add_wheels(
+        &mut self,
+        directory: &Path,
+        files: &[PathBuf],
+        compat: &Compat,
+    ) -> Vec<Diagnostic> {
+        let mut sink = Sink::new();
+        let (cache, _) = DigestCache::of_directories(files, MetadataBody::Skip);
+        let assets = read_assets(files, CheckDepth::List, &cache, compat, &mut sink);
+        let code = wheel_code_read(&assets, compat);
+        let rows = assets
+            .iter()
+            .map(|file| wheel_row(file, code.get(file.name())));
+        let manifest = ReleaseManifest::new(None, None, rows.collect());
+        self.add(PublishedSource {
+            is_bare_manifest: false,
+            ..PublishedSource::of_manifest(manifest, &directory.join(MANIFEST))
+        });
+        let as_warning = |found: Diagnostic| match found.severity {
+            Severity::Error => found.severity(Severity::Warning),
+            _ => found,
+        };
+        sink.finish().into_iter().map(as_warning).collect()
+    }
+
+    /// Removes the files of releases in directories that do not exist, and returns a warning for
+    /// each of these releases. Manifests without their files are unchanged.
+    pub fn remove_missing_files(&mut self) -> Vec<Diagnostic> {
+        self.sources
+            .iter_mut()
+            .filter_map(PublishedSource::remove_missing_files)
+            .collect()
+    }
+}
+
+impl PublishedSource {
+    fn remove_missing_files(&mut self) -> Option<Diagnostic> {
+        let directory = self
+            .directory
+            .as_deref()
+            .filter(|_| !self.is_bare_manifest)?;
+        let found = rock_sys::entry_names(directory).ok()?;
+        let is_missing = |name: &&String| found.binary_search(name).is_err();
+        let files = self.manifests.iter().flat_map(|manifest| &manifest.files);
+        let names = files.map(|file| &file.name).filter(is_missing);
+        let missing: BTreeSet<String> = names.cloned().collect();
+        for manifest in &mut self.manifests {
+            manifest.files.retain(|file| !missing.contains(&file.name));
+        }
+        for release in &mut self.listing.releases {
+            release
+                .assets
+                .retain(|asset| !missing.contains(&asset.name));
+        }
+        let tag = self.manifests.iter().find_map(|one| one.tag.as_deref());
+        missing_files_warning(directory, tag, &missing)
     }
 }
 
@@ -121,6 +187,23 @@ pub fn invalid_listing(source: &SourceText, error: &ListingError) -> Diagnostic 
     Diagnostic::new(&codes::NOT_A_LISTING, format!("`{}`: {error}", source.path))
         .at(source.location(0..0), "")
         .help("save it with `rock-matrix report listing --published OWNER/REPO`")
+}
+
+/// Returns the manifest row of a wheel with the facts from its libraries, or with those that a
+/// manifest records.
+fn wheel_row(file: &LocalAsset, code: Option<&WheelCode>) -> ManifestFile {
+    let row = file.asset.row(None);
+    let (gfx, needs_rocm) = match (code, &file.asset.gfx_read) {
+        (Some(code), _) => (&code.gfx, &code.needs_rocm),
+        (None, Some(gfx)) => (gfx, &file.asset.needs_rocm),
+        (None, None) => return row,
+    };
+    ManifestFile {
+        gfx: gfx.clone(),
+        gfx_from: Some(GfxOrigin::Wheel),
+        needs_rocm: needs_rocm.clone(),
+        ..row
+    }
 }
 
 /// Returns the parent directory of a file: `.` for a bare name, whose parent is the empty path.
@@ -223,6 +306,31 @@ mod tests {
             published.directories().collect::<Vec<_>>(),
             [directory.path()]
         );
+    }
+
+    #[test]
+    fn missing_files_are_removed_from_releases_but_not_from_bare_manifests() {
+        let directory = tempfile::tempdir().unwrap();
+        let rows = ["a-1-py3-none-any.whl", "b-1-py3-none-any.whl"]
+            .map(|name| crate::testing::asset(name, 1).row(None));
+        let manifest = ReleaseManifest::new(None, None, rows.to_vec());
+        let path = directory.path().join("rock-manifest.json");
+        write(&path, &manifest.to_json());
+        write(&directory.path().join("a-1-py3-none-any.whl"), "");
+        let mut published: PublishedReleases = PublishedReleases::new(&[directory.path()]);
+        published.add_directory(directory.path()).unwrap();
+        let warnings = published.remove_missing_files();
+        assert_eq!(warnings.len(), 1);
+        assert_eq!(
+            warnings[0].message,
+            "a file of the release is listed but missing: `b-1-py3-none-any.whl`"
+        );
+        assert_eq!(published.manifests()[0].files.len(), 1);
+        assert_eq!(published.listing().wheels().count(), 1);
+        let mut published: PublishedReleases = PublishedReleases::new(&[&path]);
+        published.add_file(&path).unwrap();
+        assert_eq!(published.remove_missing_files(), []);
+        assert_eq!(published.manifests()[0].files.len(), 2);
     }
 
     #[test]

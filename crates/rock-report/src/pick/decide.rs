@@ -38,6 +38,14 @@ pub struct NearMiss {
     pub notes: Vec<MatchNote>,
 }
 
+impl NearMiss {
+    /// Returns the number of mismatches and their total weight.
+    pub(super) fn distance(&self) -> (usize, u64) {
+        let sizes = self.differences.iter().map(|difference| difference.size);
+        (self.differences.len(), sizes.sum())
+    }
+}
+
 /// Decides which of the wheels the machine needs. If the machine names a distribution, wheels of
 /// other distributions are ignored.
 ///
@@ -72,20 +80,13 @@ pub fn decide(
                 },
             ));
         } else {
-            let size: u64 = found
-                .differences
-                .iter()
-                .map(|difference| difference.size)
-                .sum();
-            let key = (found.differences.len(), size, wheel.rank, found.cost, index);
-            near.push((
-                key,
-                NearMiss {
-                    index,
-                    differences: found.differences,
-                    notes: found.notes,
-                },
-            ));
+            let miss = NearMiss {
+                index,
+                differences: found.differences,
+                notes: found.notes,
+            };
+            let key = (miss.distance(), wheel.rank, found.cost, index);
+            near.push((key, miss));
         }
     }
     fits.sort_by_key(|(key, _)| *key);

@@ -47,4 +47,4 @@ pub use target_machine::{
 };
 pub use wheel_match::{MatchAxis, MatchNote, Mismatch};
 pub use wheel_pick::WheelPick;
-pub use yanked::{PassedOver, passed_over, split};
+pub use yanked::{PassedOver, passed_over, split, yanked_near_misses};

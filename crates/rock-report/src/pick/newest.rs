@@ -87,7 +87,7 @@ pub fn newest<'l>(wheels: &'l [LocalWheel], asked: &WheelFilter) -> NewestWheel<
         let labelled = fitting
             .iter()
             .copied()
-            .filter(|wheel| has(asked.label.as_ref(), &wheel.name));
+            .filter(|wheel| wheel.has_label(asked.label.as_ref()));
         let judged = labelled.map(|wheel| {
             let needs = PlatformNeed::of(&wheel.name, &mut tags);
             (
@@ -142,6 +142,19 @@ impl LocalWheel {
             shell_quoted(&self.path)
         )
     }
+
+    /// Returns whether the wheel has this local version label, or one that ends in its segments;
+    /// without a label, every wheel does.
+    pub fn has_label(&self, label: Option<&LocalLabel>) -> bool {
+        let Some(label) = label else { return true };
+        self.name.label().is_some_and(|own| {
+            own == *label
+                || own
+                    .as_str()
+                    .strip_suffix(label.as_str())
+                    .is_some_and(|rest| rest.ends_with('.'))
+        })
+    }
 }
 
 /// Returns whether installers accept the tags for this Python; without a Python, all tags match.
@@ -150,17 +163,6 @@ fn is_for(python: Option<PythonVersion>, name: &WheelName) -> bool {
         PythonRange::of(name, None)
             .iter()
             .any(|range| range.has(python))
-    })
-}
-
-fn has(label: Option<&LocalLabel>, name: &WheelName) -> bool {
-    let Some(label) = label else { return true };
-    name.label().is_some_and(|own| {
-        own == *label
-            || own
-                .as_str()
-                .strip_suffix(label.as_str())
-                .is_some_and(|rest| rest.ends_with('.'))
     })
 }
 

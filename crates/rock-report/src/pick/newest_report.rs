@@ -1,9 +1,11 @@
 //! Messages and JSON for the selection among local wheels.
 
+use std::collections::BTreeMap;
+
 use rock_diagnostic::{Diagnostic, Location, Severity};
 use serde_json::json;
 
-use super::{ForeignWheel, Mismatch, NewestWheel, WheelFilter};
+use super::{ForeignWheel, NewestWheel, PlatformNeed, WheelFilter};
 use crate::codes::release as codes;
 
 /// The version of the JSON document, incremented when a field is removed or changes its meaning.
@@ -113,8 +115,10 @@ impl NewestWheel<'_> {
         }
         diagnostic.help(match foreign.first() {
             Some(foreign) => {
-                let Mismatch { axis, wheel, .. } = &foreign.difference;
-                format!("use {axis} {wheel}, or build the wheel with `rock-matrix build`")
+                let platforms = PlatformNeed::of(&foreign.wheel.name, &mut BTreeMap::new());
+                let platform = filter.platform.as_deref();
+                let needed = foreign.difference.needed(&platforms, platform, filter.libc);
+                format!("use {needed}, or build the wheel with `rock-matrix build`")
             }
             None => "build it, or select another one with `--python` and `--label`".to_owned(),
         })

@@ -7,7 +7,7 @@ use std::fmt;
 use rock_compat::policy::{PlatformPolicies, PolicyFamily};
 use rock_names::{Arch, PythonVersion, Version, VersionSpecifiers, WheelName};
 
-use super::LibcKind;
+use super::{LibcKind, MachineLibc};
 
 /// The first Python with a stable ABI (PEP 384; `packaging.tags._abi3_applies`).
 const FIRST_STABLE_ABI: (u8, u8) = (3, 2);
@@ -241,6 +241,26 @@ impl PlatformNeed {
         needs.sort();
         needs.dedup();
         needs
+    }
+
+    /// Returns the C library that a wheel for one of these platforms needs, if that of the machine
+    /// is only too old.
+    pub(super) fn newer_libc(
+        needs: &[Self],
+        platform: Option<&str>,
+        libc: MachineLibc,
+    ) -> Option<String> {
+        let (major, minor) = needs
+            .iter()
+            .filter(|need| platform.is_none_or(|platform| platform == need.system))
+            .filter_map(|need| need.libc)
+            .filter(|(kind, ..)| *kind == libc.kind)
+            .map(|(_, major, minor)| (major, minor))
+            .min()?;
+        let is_older = libc.version.is_some_and(|own| own < (major, minor));
+        let kind = libc.kind;
+        is_older
+            .then(|| format!("a system with {kind} {major}.{minor} or newer ({libc} is too old)"))
     }
 
     fn of_tag(tag: &str) -> Self {

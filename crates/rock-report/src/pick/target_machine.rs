@@ -7,7 +7,9 @@ use std::str::FromStr;
 use serde::Deserialize;
 
 use rock_compat::Compat;
-use rock_host::{HostFacts, PythonFacts, RocmInstallation, gfx_targets, system_rocm};
+use rock_host::{
+    HostFacts, PythonFacts, RocmInstallation, gfx_targets, system_rocm, system_rocm_source,
+};
 use rock_names::{GfxTarget, PythonVersion, RocmVersion, Version};
 
 /// The known properties of a machine, and the requested ones of a wheel. Unknown properties are not
@@ -18,6 +20,8 @@ pub struct TargetMachine {
     pub distribution: Option<String>,
     /// The ROCm version of the installed torch, otherwise of the system.
     pub rocm: Option<RocmVersion>,
+    /// The part of this machine that the ROCm version was detected from; `None` if it was given.
+    pub rocm_source: Option<String>,
     /// The series of the installed torch.
     pub torch: Option<TorchSeries>,
     /// The version of the interpreter.
@@ -186,7 +190,11 @@ impl TargetMachine {
         };
         let of_system = system_rocm(&facts, |hip| compat.rocm_of_hip(hip));
         let python = report.python.filter(|python| !python.version.is_empty());
-        Ok(Self::of_parts(python.as_ref(), &gfx, of_system, compat))
+        let machine = Self::of_parts(python.as_ref(), &gfx, of_system.as_ref(), compat);
+        Ok(Self {
+            rocm_source: None,
+            ..machine
+        })
     }
 
     /// Creates a machine from host facts. A runtime override of the gfx target replaces the
@@ -197,7 +205,14 @@ impl TargetMachine {
             _ => gfx_targets(facts).iter().map(ToString::to_string).collect(),
         };
         let of_system = system_rocm(facts, |hip| compat.rocm_of_hip(hip));
-        Self::of_parts(facts.python.as_ref(), &gfx, of_system, compat)
+        let machine = Self::of_parts(facts.python.as_ref(), &gfx, of_system.as_ref(), compat);
+        let source = || format!("`{}`", system_rocm_source(facts));
+        Self {
+            rocm_source: machine
+                .rocm_source
+                .or_else(|| of_system.as_ref().map(|_| source())),
+            ..machine
+        }
     }
 
     /// Replaces the properties that are set.
@@ -205,12 +220,16 @@ impl TargetMachine {
     pub fn with_overrides(mut self, overrides: MachineOverrides) -> Self {
         if let Some(torch) = overrides.torch {
             self.torch = Some(torch.series);
-            self.rocm = torch.rocm.or(self.rocm);
             self.foreign_torch = torch.foreign;
+            if torch.rocm.is_some() {
+                (self.rocm, self.rocm_source) = (torch.rocm, None);
+            }
+        }
+        if overrides.rocm.is_some() {
+            (self.rocm, self.rocm_source) = (overrides.rocm, None);
         }
         Self {
             python: overrides.python.or(self.python),
-            rocm: overrides.rocm.or(self.rocm),
             gfx: overrides.gfx.unwrap_or(self.gfx),
             backend: overrides.backend,
             platform: overrides.platform.or(self.platform),
@@ -222,7 +241,7 @@ impl TargetMachine {
     fn of_parts(
         python: Option<&PythonFacts>,
         gfx: &[String],
-        of_system: Option<RocmVersion>,
+        of_system: Option<&RocmVersion>,
         compat: &Compat,
     ) -> Self {
         let of_hip = |hip: &str| compat.rocm_of_hip(&RocmVersion::from_leading_numbers(hip)?);
@@ -234,7 +253,8 @@ impl TargetMachine {
         let of_torch = of_torch.or_else(|| torch_hip.and_then(of_hip));
         let free = python.is_some_and(|python| python.free_threaded);
         Self {
-            rocm: of_torch.or(of_system),
+            rocm_source: of_torch.as_ref().map(|_| "the installed torch".to_owned()),
+            rocm: of_torch.or_else(|| of_system.cloned()),
             foreign_torch: torch
                 .as_ref()
                 .filter(|_| torch_hip.is_none())

@@ -103,6 +103,22 @@ impl fmt::Display for Mismatch {
     }
 }
 
+impl Mismatch {
+    /// Returns the property that a machine needs for a wheel with these platforms: another value of
+    /// the axis, or a newer C library than that of the machine.
+    pub(super) fn needed(
+        &self,
+        platforms: &[PlatformNeed],
+        platform: Option<&str>,
+        libc: Option<MachineLibc>,
+    ) -> String {
+        let newer = (self.axis == MatchAxis::System)
+            .then(|| PlatformNeed::newer_libc(platforms, platform, libc?))
+            .flatten();
+        newer.unwrap_or_else(|| format!("{} {}", self.axis, self.wheel))
+    }
+}
+
 /// The result of one axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum AxisMatch {

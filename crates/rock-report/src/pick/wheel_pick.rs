@@ -9,6 +9,7 @@ use super::wheel_match::supports_rocm;
 use super::{
     MatchAxis, MatchRules, Mismatch, PassedOver, PickDecision, TargetMachine, WheelAccelerator,
     WheelCandidate, decide, for_machine, json, passed_over, run_time_text, split,
+    yanked_near_misses,
 };
 use crate::codes::release as codes;
 
@@ -23,6 +24,8 @@ pub struct WheelPick {
     wheels: Vec<WheelCandidate>,
     decision: PickDecision,
     passed_over: Vec<PassedOver>,
+    /// Sentences about yanked wheels that do not fit, but are near.
+    yanked_near_misses: Vec<String>,
     /// The ROCm versions that the wheels are for, sorted, if none of them supports that of the
     /// machine; otherwise empty.
     other_rocm: Vec<String>,
@@ -37,6 +40,7 @@ impl WheelPick {
         let decision = decide(&wheels, &machine, &rules);
         let passed_over = passed_over((&wheels, &decision), &yanked_wheels, &machine, &rules);
         Self {
+            yanked_near_misses: yanked_near_misses(&decision, &yanked_wheels, &machine, &rules),
             other_rocm: other_rocm(&wheels, &machine, &rules),
             machine,
             wheels,
@@ -126,9 +130,10 @@ impl WheelPick {
             let versions = self.other_rocm.join(", ");
             error = error.note(format!("wheels exist for ROCm {versions}"));
         }
-        for wheel in self.passed_over.iter().take(MAX_YANKED) {
-            error = error.note(wheel.to_string());
-        }
+        error.notes.extend(self.detected_rocm_note());
+        let yanked = self.passed_over.iter().map(ToString::to_string);
+        let yanked = yanked.chain(self.yanked_near_misses.iter().cloned());
+        error.notes.extend(yanked.take(MAX_YANKED));
         for (at, near) in near.iter().enumerate() {
             let nearest = if at == 0 { "the nearest is" } else { "next is" };
             error = error.note(format!("{nearest} {}", self.wheels[near.index].offer.file));
@@ -163,9 +168,11 @@ impl WheelPick {
                  `rock-matrix build` if the sources support {needed}"
             ));
         }
+        let platforms = nearest.map_or(&[][..], |wheel| &wheel.platforms);
+        let platform = machine.platform.as_deref();
         let changes: Vec<String> = differences
             .iter()
-            .map(|difference| format!("{} {}", difference.axis, difference.wheel))
+            .map(|difference| difference.needed(platforms, platform, machine.libc))
             .collect();
         if changes.is_empty() && !self.passed_over.is_empty() {
             return error
@@ -183,6 +190,24 @@ impl WheelPick {
             "use {}, or build the wheel with `rock-matrix build`{condition}",
             changes.join(" and ")
         ))
+    }
+
+    /// Returns a note about a ROCm version that was not given but detected, if the nearest wheels
+    /// are for others.
+    fn detected_rocm_note(&self) -> Option<String> {
+        let (rocm, source) = (
+            self.machine.rocm.as_ref()?,
+            self.machine.rocm_source.as_ref()?,
+        );
+        let mut differences = self.decision.near.iter().flat_map(|near| &near.differences);
+        differences
+            .any(|difference| difference.axis == MatchAxis::Rocm)
+            .then(|| {
+                format!(
+                    "ROCm {rocm} was detected from {source} on this machine; pass another version \
+                     with `--rocm`, or compare only what is passed with `--only-given`"
+                )
+            })
     }
 
     /// Returns the help for a requested backend that no wheel of the project has.
@@ -428,6 +453,49 @@ mod tests {
                  `rock-matrix build` if the sources support gfx1103"
             )
         );
+    }
+
+    #[test]
+    fn a_detected_rocm_and_an_old_c_library_are_named() {
+        let machine = TargetMachine {
+            rocm: "5.2".parse().ok(),
+            rocm_source: Some("`hipconfig`".to_owned()),
+            platform: Some("linux_x86_64".to_owned()),
+            libc: "glibc 2.17".parse().ok(),
+            ..machine("3.12")
+        };
+        let names = ["a-1+rocm6.2-cp312-cp312-manylinux_2_28_x86_64.whl"];
+        let errors = pick(&names, machine).diagnostics();
+        assert_eq!(
+            errors[0].notes[1],
+            "ROCm 5.2 was detected from `hipconfig` on this machine; pass another version with \
+             `--rocm`, or compare only what is passed with `--only-given`"
+        );
+        assert_eq!(
+            errors[0].help.as_deref(),
+            Some(
+                "use a system with glibc 2.28 or newer (glibc 2.17 is too old) and ROCm 6.2, or \
+                 build the wheel with `rock-matrix build` if the sources support ROCm 5.2"
+            )
+        );
+    }
+
+    #[test]
+    fn a_yanked_wheel_that_is_near_is_named_if_none_fits() {
+        let compat = Compat::embedded();
+        let mut offers = WheelOffers::default();
+        let names = ["cp311", "cp312"].map(|tag| format!("a-1-{tag}-{tag}-linux_x86_64.whl"));
+        offers.add_names(names.iter().map(String::as_str), "https://example.org/");
+        let mut wheels = candidates(offers.into_wheels(), &compat, PrereleaseMode::IfNecessary);
+        let newer = wheels.iter_mut().find(|wheel| wheel.offer.file == names[1]);
+        newer.unwrap().offer.yanked = Some("broken".to_owned());
+        let notes = |python: &str| {
+            let pick = WheelPick::new(wheels.clone(), machine(python), &compat);
+            pick.diagnostics()[0].notes.join("\n")
+        };
+        let yanked = format!("{} does not fit either and is yanked: broken\n", names[1]);
+        assert!(notes("3.13").starts_with(&yanked), "{}", notes("3.13"));
+        assert!(!notes("3.10").contains("yanked"), "{}", notes("3.10"));
     }
 
     #[test]

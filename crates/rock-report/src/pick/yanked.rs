@@ -1,6 +1,8 @@
 //! Yanked wheels, which are never recommended; those that fit are reported.
 
-use super::{MatchRules, PickDecision, TargetMachine, WheelCandidate, WheelOffer, decide};
+use super::{
+    MatchRules, NearMiss, PickDecision, TargetMachine, WheelCandidate, WheelOffer, decide,
+};
 
 /// A yanked wheel that fits a machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,13 +48,43 @@ pub fn passed_over(
     fits.collect()
 }
 
+/// Returns a sentence for each yanked wheel that does not fit, but is as near as the nearest wheel
+/// that is offered, if none of them fits.
+pub fn yanked_near_misses(
+    decision: &PickDecision,
+    yanked: &[WheelCandidate],
+    machine: &TargetMachine,
+    rules: &MatchRules,
+) -> Vec<String> {
+    if !decision.fits.is_empty() {
+        return Vec::new();
+    }
+    let nearest = decision.near.first().map(NearMiss::distance);
+    decide(yanked, machine, rules)
+        .near
+        .iter()
+        .filter(|near| nearest.is_none_or(|nearest| near.distance() <= nearest))
+        .map(|near| {
+            let offer = &yanked[near.index].offer;
+            let reason = offer.yanked.as_deref().unwrap_or_default();
+            format!(
+                "{} does not fit either and {}",
+                offer.file,
+                is_yanked(reason)
+            )
+        })
+        .collect()
+}
+
+fn is_yanked(reason: &str) -> String {
+    match reason {
+        "" => "is yanked".to_owned(),
+        reason => format!("is yanked: {reason}"),
+    }
+}
+
 impl std::fmt::Display for PassedOver {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} fits but is yanked", self.file)?;
-        if self.reason.is_empty() {
-            Ok(())
-        } else {
-            write!(f, ": {}", self.reason)
-        }
+        write!(f, "{} fits but {}", self.file, is_yanked(&self.reason))
     }
 }
