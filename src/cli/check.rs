@@ -134,7 +134,7 @@ fn check(args: &Args, shell: &Shell) -> Result<(usize, Sink), Exit> {
 
 /// Locates a problem that a recipe reported without a location: at the first variable, field or
 /// axis of the matrix file that its text mentions in backticks.
-fn placed(fault: Diagnostic, locations: &KeyLocations) -> Diagnostic {
+pub(super) fn placed(fault: Diagnostic, locations: &KeyLocations) -> Diagnostic {
     if !fault.labels.is_empty() {
         return fault;
     }

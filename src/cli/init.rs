@@ -3,17 +3,20 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use clap::error::ErrorKind;
+
 use super::wheel::fail;
-use super::{Exit, Shell, load};
+use super::{Exit, Shell, load, misused};
 use crate::codes::plan as codes;
 use crate::compat::Compat;
+use crate::config::Leaves;
 use crate::config::recipe::{RecipeDocument, embedded_names};
 use crate::config::syntax::is_name;
 use crate::diagnostic::{Diagnostic, Sink, SourceText, shell_quoted};
-use crate::names::DistributionName;
+use crate::names::{DistributionName, DistributionNameError};
 use crate::plan::PlanInputs;
 use crate::plan::starter::{self, ProjectFiles, StarterMatrix, StarterRequest};
-use crate::plan::workspace::{DataDirectories, Workspace, WorkspaceOptions};
+use crate::plan::workspace::{DataDirectories, MatrixFile, Workspace, WorkspaceOptions};
 use crate::{render, sys};
 
 /// The path of the workflow.
@@ -28,16 +31,18 @@ const MAX_PROJECT_FILE_BYTES: u64 = 1 << 20;
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Starts from the Python project in the directory (pyproject.toml or setup.py) or, without one, from
-flash-attn with Triton kernels, which builds in minutes. A package on PyPI, given by name and
-version, gets a recipe that builds its source distribution. Shows the choice and its reason.
+flash-attn with Triton kernels, which builds in minutes. Distributions of built-in recipes, such as
+torch, are built from source. Another package on PyPI, given by name and version, gets a recipe that
+builds its source distribution. Shows the choice and its reason.
 
 Never overwrites existing files.
 
 Examples:
   rock-matrix init                      start from the project in this directory
   rock-matrix init --recipe flash-attn  build flash-attn, even if there is another project
+  rock-matrix init --recipe torch       build torch from source
   rock-matrix init --recipe my-kernels  use the recipe matrices/recipes/my-kernels.yaml
-  rock-matrix init --distribution my-kernels --set version=1.2
+  rock-matrix init --distribution my-kernels==1.2
                                         build the source distribution of a package on PyPI
   rock-matrix init my-wheels            use another directory, created if missing
   rock-matrix init --set version=1.2    set the version of a project that computes it")]
@@ -45,15 +50,56 @@ pub(super) struct Args {
     /// Root directory of the repository, created if missing
     #[arg(default_value = ".")]
     dir: PathBuf,
-    /// Project to build, or a package on PyPI [default: the one in the directory, or flash-attn]
-    #[arg(long, value_name = "NAME")]
-    distribution: Option<DistributionName>,
-    /// Recipe to build it with: `hip-extension`, `flash-attn`, or one in `matrices/recipes`
+    /// Project to build, such as my-kernels or my-kernels==1.2 [default: that of the directory]
+    #[arg(long, value_name = "NAME", value_parser = requested_distribution)]
+    distribution: Option<RequestedDistribution>,
+    /// Recipe to build it with: a built-in one (`recipe list`), or one in `matrices/recipes`
     #[arg(long, value_name = "NAME")]
     recipe: Option<String>,
     /// Set the version of a package, or of a project whose files do not state it: `version=1.2`
     #[arg(long, value_name = "NAME=VALUE", value_parser = version_setting)]
     set: Option<String>,
+}
+
+impl Args {
+    fn distribution(&self) -> Option<&DistributionName> {
+        self.distribution.as_ref().map(|requested| &requested.name)
+    }
+
+    /// Returns the version of the project, if one is given.
+    ///
+    /// # Errors
+    /// The exit code of the command, after reporting that it is given twice.
+    fn version(&self) -> Result<Option<String>, Exit> {
+        let requested = self.distribution.as_ref();
+        match (requested.and_then(|one| one.version.clone()), &self.set) {
+            (Some(_), Some(_)) => Err(misused(
+                &["init"],
+                ErrorKind::ArgumentConflict,
+                "the version is given twice: in `--distribution` and with `--set`",
+            )),
+            (version, set) => Ok(version.or_else(|| set.clone())),
+        }
+    }
+}
+
+/// A distribution, or one version of it: `my-kernels` or `my-kernels==1.2`.
+#[derive(Debug, Clone)]
+struct RequestedDistribution {
+    name: DistributionName,
+    version: Option<String>,
+}
+
+/// Reads `NAME` or `NAME==VERSION`.
+fn requested_distribution(text: &str) -> Result<RequestedDistribution, DistributionNameError> {
+    let (name, version) = match text.split_once("==") {
+        Some((name, version)) if !version.is_empty() => (name, Some(version.to_owned())),
+        _ => (text, None),
+    };
+    Ok(RequestedDistribution {
+        name: name.parse()?,
+        version,
+    })
 }
 
 /// Reads `version=VERSION`.
@@ -70,6 +116,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 }
 
 fn ended(args: &Args, shell: &Shell) -> Result<Exit, Exit> {
+    let version = args.version()?;
     let directories = data_directories(args, shell);
     let compat = load::compat_in(&directories, shell)?;
     if let Some(error) = recipe_as_directory(args, shell) {
@@ -78,10 +125,10 @@ fn ended(args: &Args, shell: &Shell) -> Result<Exit, Exit> {
     let is_new = !sys::exists(&args.dir);
     let files = project_files(&args.dir).map_err(|error| machine(shell, error))?;
     let request = StarterRequest {
-        distribution: args.distribution.clone(),
+        distribution: args.distribution().cloned(),
         recipe: args.recipe.clone(),
         own_recipe: own_recipe(args, &files, &directories, shell)?,
-        version: args.set.clone(),
+        version,
         directory: (args.dir != Path::new(".")).then(|| args.dir.display().to_string()),
     };
     let starter =
@@ -109,7 +156,8 @@ fn ended(args: &Args, shell: &Shell) -> Result<Exit, Exit> {
         let path = recipe_path(args, &starter.distribution, shell);
         written += usize::from(write(&path, &path.display().to_string(), text, shell)?);
     }
-    for (path, text) in [(path.as_str(), &starter.matrix), (WORKFLOW_PATH, &workflow)] {
+    let workflow = workflow.as_ref().map(|text| (WORKFLOW_PATH, text));
+    for (path, text) in [(path.as_str(), &starter.matrix)].into_iter().chain(workflow) {
         if path == WORKFLOW_PATH
             && !sys::exists(&args.dir.join(path))
             && !is_alone(&args.dir, &starter)
@@ -134,7 +182,10 @@ fn ended(args: &Args, shell: &Shell) -> Result<Exit, Exit> {
             "next: {enter}edit {path}, then `rock-matrix check{options}`, \
              `rock-matrix plan{options}` and"
         ));
-        shell.say(&written_by(&options));
+        shell.say(&match workflow {
+            Some(_) => written_by(&options),
+            None => format!("`rock-matrix build --all{options}`"),
+        });
     }
     Ok(Exit::Done)
 }
@@ -199,7 +250,7 @@ fn own_recipe(
     shell: &Shell,
 ) -> Result<Option<Arc<RecipeDocument>>, Exit> {
     let is_own = |name: &&str| sys::exists(&recipe_path(args, name, shell));
-    let package = args.distribution.as_ref().filter(|_| !files.is_project());
+    let package = args.distribution().filter(|_| !files.is_project());
     let package = package.map(DistributionName::normalized);
     let requested = args.recipe.as_deref().or(package.as_deref());
     let Some(name) = requested.filter(is_own) else {
@@ -266,14 +317,14 @@ fn written_by(options: &str) -> String {
 }
 
 /// Returns the workflow that `render workflow` generates for the matrix file, or reports why it
-/// cannot.
+/// cannot. `None` for a recipe that installs a tree, which no workflow builds.
 fn workflow(
     path: &str,
     starter: &StarterMatrix,
     compat: &Compat,
     directories: &DataDirectories,
     shell: &Shell,
-) -> Result<String, Exit> {
+) -> Result<Option<String>, Exit> {
     let mut sink = Sink::new();
     let rendered = rendered(path, starter, compat, directories, shell, &mut sink);
     // Warnings are left to later runs of `render workflow`.
@@ -291,7 +342,7 @@ fn rendered(
     directories: &DataDirectories,
     shell: &Shell,
     sink: &mut Sink,
-) -> Result<String, Exit> {
+) -> Result<Option<String>, Exit> {
     let source = SourceText::new(path, &*starter.matrix);
     let new_recipes: Vec<SourceText> = starter
         .recipe
@@ -304,6 +355,10 @@ fn rendered(
         sink,
     )?;
     let plan = load::plan(&workspace, &PlanInputs::default(), sink)?;
+    let is_tree = |matrix: &MatrixFile| matrix.recipe().leaves == Leaves::Tree;
+    if workspace.matrices().iter().all(is_tree) {
+        return Ok(None);
+    }
     let text = |path: &Path| path.display().to_string();
     let (facts, recipes) = (
         directories.named_compat().map(text),
@@ -323,7 +378,8 @@ fn rendered(
         compat_overlay: has_compat_overlay.then_some(COMPAT_PATH),
         recipe_overlay: has_recipe_overlay.then_some(RECIPES_PATH),
     };
-    render::workflow(&plan, compat, &words, sink).ok_or(Exit::Fault)
+    let workflow = render::workflow(&plan, compat, &words, sink);
+    workflow.map(Some).ok_or(Exit::Fault)
 }
 
 /// Writes a file unless it exists, and prints its path; returns whether it was written.

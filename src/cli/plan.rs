@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
 
+use super::check::placed;
 use super::command_line::repeated;
 use super::publish::Connection;
 use super::published;
@@ -14,15 +15,19 @@ use super::wheel::fail;
 use super::whole_number::{Unit, whole_number};
 use super::{Exit, Shell, load, misused};
 use crate::codes::plan as codes;
+use crate::compat::Compat;
 use crate::config::recipe::RecipeDocument;
 use crate::config::{self, AxisOverrides, RequestedCell};
 use crate::diagnostic::{Diagnostic, Severity, Sink, SourceText, counted, is_or_are, shell_line};
 use crate::plan::workspace::{
     SelectedPlan, Workspace, is_stdin, read_document, read_text, single_matrix_file,
 };
-use crate::plan::{self, AxisFilter, LARGEST_PLAN_BYTES, Plan, PlanInputs, RunnerShape, SavedPlan};
+use crate::plan::{
+    self, AxisFilter, JobView, LARGEST_PLAN_BYTES, Plan, PlanInputs, RunnerShape, SavedPlan,
+};
 use crate::publish::{ManifestSelection, PublishedReleases};
 use crate::recipe::parallel_jobs::PlanParallelJobs;
+use crate::recipe::refusals_of_job;
 use crate::report::{ExpectedCells, WheelListing};
 use crate::{exec, report, sys};
 
@@ -350,6 +355,9 @@ fn make(
             empty
         });
     }
+    if args.format() == PlanFormat::Human {
+        warn_of_refusals(&plan, &workspace, compat, sink);
+    }
     let mut notes = plan::notes(&plan, compat);
     notes.extend(plan.runner_hours().map(|hours| hours.to_string()));
     notes.extend(exec::copied_source_trees(
@@ -416,7 +424,7 @@ fn warn_of_targets(
     let jobs = plan
         .skipped_jobs()
         .filter(|job| !job.gfx().is_empty())
-        .map(plan::JobView::to_job)
+        .map(JobView::to_job)
         .collect();
     let skipped = SavedPlan {
         jobs,
@@ -437,6 +445,23 @@ fn warn_of_targets(
         compat,
     ));
     Ok(())
+}
+
+/// Warns if the recipe of a matrix file refuses its first job, whose build would fail. `check` tries
+/// every job, which would take longer than the plan.
+fn warn_of_refusals(plan: &Plan, workspace: &Workspace<'_>, compat: &Compat, sink: &mut Sink) {
+    for (number, (group, recipe)) in plan.groups.iter().zip(recipes(workspace)).enumerate() {
+        let Some(job) = group.jobs(number).next().map(JobView::to_job) else {
+            continue;
+        };
+        for refusal in refusals_of_job(&job, recipe, compat) {
+            let warning = refusal.severity(Severity::Warning).note(format!(
+                "the build of `{}` would fail; `rock-matrix check` shows all errors",
+                job.id
+            ));
+            sink.push(placed(warning, &group.config.locations));
+        }
+    }
 }
 
 /// Returns the combination that an issue requests, as a row of the matrix file.

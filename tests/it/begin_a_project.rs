@@ -141,13 +141,76 @@ fn init_refuses_projects_it_cannot_start_from() {
     let message = "error[P090 no-starter]: there is no pyproject.toml or setup.py in `../own`\n";
     assert!(elsewhere.starts_with(message), "{elsewhere}");
     let stderr = Project::new()
-        .run(&["init", "--recipe", "torch"])
+        .run(&["init", "--recipe", "torch-environment"])
         .exits(1)
         .stderr;
     insta::assert_snapshot!(stderr, @r"
-    error[P090 no-starter]: there is no starter matrix for the recipe `torch`
-    help: pass `--recipe hip-extension`, `--recipe flash-attn` or the name of a recipe of yours in `matrices/recipes`
+    error[P090 no-starter]: the recipe `torch-environment` is a part of other recipes and has no starter matrix
+    help: start with a recipe that uses it: apex, torch, torchaudio, torchvision, triton; `rock-matrix recipe show torch-environment` describes it
     ");
+    let words = ["init", "--recipe", "hip-extension", "--distribution"];
+    let refused = |distribution: &str| {
+        let words = [&words[..], &[distribution]].concat();
+        Project::new().run(&words).exits(1).stderr
+    };
+    insta::assert_snapshot!(refused("torch"), @r"
+    error[P090 no-starter]: there is no pyproject.toml or setup.py in this directory
+    help: run it in the project's directory, or leave out `--recipe hip-extension`: `--distribution torch` starts with the recipe that builds torch from its sources
+    ");
+    insta::assert_snapshot!(refused("my-kernels==1.2"), @r"
+    error[P090 no-starter]: there is no pyproject.toml or setup.py in this directory
+    help: run it in the project's directory, or leave out `--recipe hip-extension`: `--distribution my-kernels --set version=VERSION` starts with the package on PyPI
+    ");
+    let stderr = Project::new()
+        .run(&["init", "--distribution", "torch==2.10.0"])
+        .exits(1)
+        .stderr;
+    insta::assert_snapshot!(stderr, @r"
+    error[P090 no-starter]: the version of torch is set in its matrix file, by `torch-ref`
+    help: leave out the version, and edit `torch-ref` in matrices/torch.yaml afterwards
+    ");
+}
+
+/// Each shipped recipe that builds a distribution has a matrix file to start with, which `--recipe`
+/// and `--distribution` select.
+#[test]
+fn init_starts_from_shipped_recipes() {
+    for (recipe, distribution) in [
+        ("aotriton", "aotriton"),
+        ("apex", "apex"),
+        ("ck", "composable-kernel"),
+        ("rocm-sdk-packages", "rocm"),
+        ("torch", "torch"),
+        ("torchaudio", "torchaudio"),
+        ("torchvision", "torchvision"),
+        ("triton", "triton"),
+    ] {
+        let project = Project::new();
+        let stderr = project.run(&["init", "--recipe", recipe]).exits(0).stderr;
+        let path = format!("matrices/{distribution}.yaml");
+        let beginning =
+            format!("{distribution} with the recipe {recipe}, as requested\nwrote {path}\n");
+        assert!(stderr.starts_with(&beginning), "{stderr}");
+        assert_eq!(
+            project.run(&["check"]).exits(0).stderr,
+            "1 file, 0 errors, 0 warnings\n",
+            "{recipe}"
+        );
+        let ids = project.run(&["plan", "--format", "ids"]).exits(0).stdout;
+        assert_eq!(ids.lines().count(), 1, "{ids}");
+        // The tree of Composable Kernel stays on the machine that builds it.
+        assert_eq!(project.has(".github"), recipe != "ck");
+        if recipe == "ck" {
+            assert!(stderr.ends_with("`rock-matrix build --all`\n"), "{stderr}");
+        } else {
+            let _ = project.run(&["render", "workflow", "--check"]).exits(0);
+        }
+        let other = Project::new();
+        let _ = other
+            .run(&["init", "--distribution", distribution])
+            .exits(0);
+        assert_eq!(other.read(&path), project.read(&path));
+    }
 }
 
 /// The recipe that `init` writes builds the source distribution.
@@ -181,6 +244,15 @@ fn init_starts_from_a_package_on_pypi() {
     let _ = project.run(&["render", "workflow", "--check"]).exits(0);
     let script = project.run(&["render", "script"]).exits(0).stdout;
     assert!(script.contains("my-kernels==1.2"), "{script}");
+    let other = Project::new();
+    let _ = other
+        .run(&["init", "--distribution", "my-kernels==1.2"])
+        .exits(0);
+    assert_eq!(other.read(recipe), project.read(recipe));
+    let given_twice = "init --distribution my-kernels==1.2 --set version=1.3";
+    let given_twice: Vec<&str> = given_twice.split(' ').collect();
+    let stderr = other.run(&given_twice).exits(2).stderr;
+    assert!(stderr.contains("the version is given twice"), "{stderr}");
     // The recipe is kept and used from now on.
     let stderr = project.run(&words).exits(0).stderr;
     assert!(!stderr.contains("wrote"), "{stderr}");
@@ -239,9 +311,12 @@ fn the_name_of_a_recipe_is_no_new_directory() {
     error[P090 no-starter]: `flash-attn` is the name of a recipe, and there is no directory of this name
     help: `rock-matrix init --recipe flash-attn` starts with it in this directory; `rock-matrix init ./flash-attn` creates the directory
     ");
-    let stderr = project.run(&["init", "apex"]).exits(1).stderr;
+    let stderr = project
+        .run(&["init", "torch-environment"])
+        .exits(1)
+        .stderr;
     assert!(
-        stderr.contains("`rock-matrix recipe show apex`"),
+        stderr.contains("`rock-matrix recipe show torch-environment`"),
         "{stderr}"
     );
     project.run(&["init", "./flash-attn"]).exits(0);

@@ -32,7 +32,7 @@ fn jobs_that_do_not_fit_their_runner_are_refused() {
       |         ^^^^^^^^^^^^
       |
       = note: pytorch/pytorch pull request 120913: 3 hours on 12 cores; issue 183301: builds for ROCm run out of 420 minutes on larger machines
-    help: set `runner` to a larger one, such as `self-hosted` or your own label
+    help: set `runner` to a larger one, such as `self-hosted`, or `[self-hosted, LABEL]` for a label of yours
 
     error[P065 job-does-not-fit]: 20 jobs do not fit on `ubuntu-22.04`: a build of `torch` needs 60 GiB of disk, but the runner has 34 GiB
      --> m.yaml:7:9
@@ -41,7 +41,7 @@ fn jobs_that_do_not_fit_their_runner_are_refused() {
       |         ^^^^^^^^^^^^
       |
       = note: pytorch/pytorch pull request 120913: 3 hours on 12 cores; issue 183301: builds for ROCm run out of 420 minutes on larger machines
-    help: set `runner` to a larger one, such as `self-hosted` or your own label
+    help: set `runner` to a larger one, such as `self-hosted`, or `[self-hosted, LABEL]` for a label of yours
     ");
     insta::assert_snapshot!(refused("rocm-sdk.yaml"), @r"
     error[P065 job-does-not-fit]: 1 job does not fit on `ubuntu-22.04`: a build of `rocm-sdk-packages` needs 60 GiB of disk, but the runner has 34 GiB
@@ -51,7 +51,7 @@ fn jobs_that_do_not_fit_their_runner_are_refused() {
       |         ^^^^^^^^^^^^
       |
       = note: workflows that make the packages: hosted runners run out of disk
-    help: set `runner` to a larger one, such as `self-hosted` or your own label
+    help: set `runner` to a larger one, such as `self-hosted`, or `[self-hosted, LABEL]` for a label of yours
     ");
     insta::assert_snapshot!(refused("aotriton.yaml"), @r"
     error[P065 job-does-not-fit]: 1 job does not fit on `ubuntu-22.04`: a build of `aotriton` needs 27 thread-hours, but the runner has 4 threads for 6 h
@@ -61,7 +61,7 @@ fn jobs_that_do_not_fit_their_runner_are_refused() {
       |         ^^^^^^^^^^^^
       |
       = note: build of AOTriton for gfx1151: 27 processor hours
-    help: set `runner` to a larger one, such as `self-hosted` or your own label
+    help: set `runner` to a larger one, such as `self-hosted`, or `[self-hosted, LABEL]` for a label of yours
     ");
     // Whoever names a runner of their own knows what it has.
     for runner in ["self-hosted", "our-large-machine", "rocm-azure"] {

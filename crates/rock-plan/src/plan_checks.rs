@@ -74,7 +74,7 @@ pub(super) fn check_family_of_indexes(plan: &Plan, sink: &mut Sink) {
 /// not list, although it lists others of their minor version.
 pub(super) fn warn_of_unknown_torch(plan: &Plan, compat: &Compat, sink: &mut Sink) {
     let groups = plan.groups.iter();
-    let groups = groups.filter(|group| group.config.torch_from.is_index());
+    let groups = groups.filter(|group| group.config.installed_torch_from().is_index());
     for group in groups {
         let Some(axis) = group.space.position(AxisRole::Torch) else {
             continue;

@@ -55,7 +55,10 @@ pub fn check_fit(plan: &Plan, compat: &Compat, severity: Severity, sink: &mut Si
                     .severity(severity)
                     .at(group.config.locations.of("runner"), "")
                     .note(need.origin.r#ref.clone())
-                    .help("set `runner` to a larger one, such as `self-hosted` or your own label"),
+                    .help(
+                        "set `runner` to a larger one, such as `self-hosted`, or `[self-hosted, \
+                         LABEL]` for a label of yours",
+                    ),
             );
         }
     }

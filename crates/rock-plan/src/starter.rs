@@ -1,20 +1,21 @@
 //! Starter matrix files: for the Python project of a directory, a package on PyPI, a recipe of the
-//! user, or flash-attn with Triton kernels.
+//! user, a shipped recipe, or flash-attn with Triton kernels.
 //!
 //! Input: texts of the project's files and the compatibility data. Output: the text of a matrix
 //! file.
 //!
-//! **Invariant:** versions of torch, ROCm and flash-attn come from the compatibility data; this
-//! module reads and writes no files.
+//! **Invariant:** versions of torch, ROCm and flash-attn come from the compatibility data, except
+//! in the starters of other shipped recipes; this module reads and writes no files.
 
+mod flash_attn;
 mod own_recipe;
 mod package;
 mod project_fields;
+mod shipped;
 
 use std::fmt;
 use std::sync::Arc;
 
-use itertools::Itertools as _;
 use serde::Serialize;
 
 use self::project_fields::{cfg_field, describes_a_project, py_argument};
@@ -22,7 +23,7 @@ use crate::codes::plan as codes;
 use crate::config::package_version;
 use crate::config::recipe::{RecipeDocument, embedded_names};
 use rock_compat::rows::{Confidence, TorchRow};
-use rock_compat::{Compat, ImportQuery, Support};
+use rock_compat::{Compat, Support};
 use rock_diagnostic::Diagnostic;
 use rock_names::{
     DistributionName, PackageVersion, PythonVersion, RocmVersion, Version, VersionSpecifiers,
@@ -240,16 +241,16 @@ pub struct StarterMatrix {
 
 /// The recipe for any project whose build produces a wheel.
 const PROJECT_RECIPE: &str = "hip-extension";
-/// The recipe and the project of the other starter.
+/// The recipe and the distribution of the default starter.
 const FLASH_ATTN: &str = "flash-attn";
 
-/// Whether there is a starter for this built-in recipe.
+/// Whether there is a starter for this shipped recipe.
 pub fn is_starter_recipe(name: &str) -> bool {
-    [PROJECT_RECIPE, FLASH_ATTN].contains(&name)
+    [PROJECT_RECIPE, FLASH_ATTN].contains(&name) || shipped::by_recipe(name).is_some()
 }
 
-/// Chooses the starter: the directory's project if there is one, otherwise the given package on
-/// PyPI, or flash-attn.
+/// Chooses the starter: that of the given recipe, the directory's project if there is one, otherwise
+/// that of the given distribution or package on PyPI, or flash-attn.
 ///
 /// # Errors
 /// If there is no starter for these options, or if the project's files do not state its name and
@@ -262,7 +263,6 @@ pub fn choose(
     if let Some(recipe) = &request.own_recipe {
         return own_recipe::own_recipe_starter(files, request, recipe, compat);
     }
-    let fault = |message: String| Diagnostic::new(&codes::NO_STARTER, message);
     let distribution = request
         .distribution
         .as_ref()
@@ -271,74 +271,40 @@ pub fn choose(
         (Some(recipe), _) => recipe,
         (None, Some(FLASH_ATTN)) => FLASH_ATTN,
         (None, None) if !files.is_project() => FLASH_ATTN,
-        // A recipe with this name would replace the built-in one.
-        (None, Some(name)) if !files.is_project() && embedded_names().any(|one| one == name) => {
-            name
-        }
+        (None, Some(name)) if !files.is_project() => match shipped::by_distribution(name) {
+            Some(starter) => starter.recipe,
+            // A recipe with this name would replace the shipped one.
+            None if embedded_names().any(|one| one == name) => name,
+            None => return package::package_starter(name, request, compat),
+        },
         (None, _) => PROJECT_RECIPE,
     };
-    let starter_fault =
-        |error: StarterError| fault(error.to_string()).help("see `rock-matrix compat list torch`");
-    if recipe == FLASH_ATTN {
-        if distribution
-            .as_deref()
-            .is_some_and(|name| name != FLASH_ATTN)
-        {
-            return Err(
-                fault(format!("the recipe {FLASH_ATTN} only builds {FLASH_ATTN}")).help(format!(
-                    "omit `--distribution`, or pass `--recipe {PROJECT_RECIPE}`"
-                )),
-            );
-        }
-        if request.version.is_some() {
-            return Err(fault(
-                "the version of flash-attn is chosen by the compatibility data".to_owned(),
-            )
-            .help(
-                "leave out `--set`, and edit the versions in the matrix file; \
-                 `--distribution NAME` starts with another package",
-            ));
-        }
-        let why = if request.recipe.is_some() || distribution.is_some() {
-            "flash-attn with Triton kernels, as requested".to_owned()
-        } else {
-            format!(
-                "there is no pyproject.toml or setup.py in {}, so this starts with flash-attn and \
-                 Triton kernels, which build in minutes; `--distribution NAME --set \
-                 version=VERSION` starts with a package on PyPI",
-                request.place()
-            )
-        };
-        let matrix = flash_attn_matrix(compat).map_err(starter_fault)?;
-        return Ok(StarterMatrix {
-            distribution: FLASH_ATTN.to_owned(),
-            matrix,
-            recipe: None,
-            why,
-        });
+    let builds = match recipe {
+        PROJECT_RECIPE => return project_starter(files, request, compat),
+        FLASH_ATTN => FLASH_ATTN,
+        _ => match shipped::by_recipe(recipe) {
+            Some(starter) => starter.distribution,
+            None => return Err(shipped::no_starter(recipe)),
+        },
+    };
+    let is_other = |name: &str| name != builds && name != recipe;
+    if distribution.as_deref().is_some_and(is_other) {
+        return Err(shipped::other_distribution(recipe, builds));
     }
-    if recipe != PROJECT_RECIPE {
-        return Err(fault(format!(
-            "there is no starter matrix for the recipe `{recipe}`"
-        ))
-        .help(format!(
-            "pass `--recipe {PROJECT_RECIPE}`, `--recipe {FLASH_ATTN}` or the name of a recipe of \
-             yours in `matrices/recipes`"
-        )));
+    match shipped::by_recipe(recipe) {
+        Some(starter) => starter.matrix(request.version.as_deref()),
+        None => flash_attn::flash_attn_starter(request, compat),
     }
-    if let (false, None, Some(name)) = (files.is_project(), &request.recipe, &request.distribution)
-    {
-        return package::package_starter(name, request, compat);
-    }
+}
+
+/// Returns the starter for the project of a directory.
+fn project_starter(
+    files: &ProjectFiles,
+    request: &StarterRequest,
+    compat: &Compat,
+) -> Result<StarterMatrix, Diagnostic> {
     if !files.is_project() {
-        return Err(fault(format!(
-            "there is no pyproject.toml or setup.py in {}",
-            request.place()
-        ))
-        .help(
-            "run it in the project's directory; `--distribution NAME --set version=VERSION` \
-             starts with a package on PyPI, and no option with flash-attn",
-        ));
+        return Err(no_project(request));
     }
     let overrides = ProjectOverrides {
         name: request.distribution.clone(),
@@ -354,7 +320,7 @@ pub fn choose(
     };
     Ok(StarterMatrix {
         distribution: project.name.normalized(),
-        matrix: project_matrix(&project, compat).map_err(starter_fault)?,
+        matrix: project_matrix(&project, compat).map_err(|error| starter_fault(&error))?,
         recipe: None,
         why: format!(
             "{} describes {} {}, so this starts with that project: pip builds it (recipe \
@@ -366,6 +332,38 @@ pub fn choose(
     })
 }
 
+/// Returns the error for the recipe of projects in a directory without one.
+fn no_project(request: &StarterRequest) -> Diagnostic {
+    let name = request.distribution.as_ref();
+    let name = name.map(DistributionName::normalized);
+    let help = match &name {
+        Some(name) if name == FLASH_ATTN || shipped::by_distribution(name).is_some() => format!(
+            "run it in the project's directory, or leave out `--recipe {PROJECT_RECIPE}`: \
+             `--distribution {name}` starts with the recipe that builds {name} from its sources"
+        ),
+        Some(name) if name != PROJECT_RECIPE => format!(
+            "run it in the project's directory, or leave out `--recipe {PROJECT_RECIPE}`: \
+             `--distribution {name} --set version=VERSION` starts with the package on PyPI"
+        ),
+        _ => "run it in the project's directory; `--distribution NAME --set version=VERSION` \
+                 starts with a package on PyPI, and no option with flash-attn"
+            .to_owned(),
+    };
+    fault(format!(
+        "there is no pyproject.toml or setup.py in {}",
+        request.place()
+    ))
+    .help(help)
+}
+
+fn fault(message: String) -> Diagnostic {
+    Diagnostic::new(&codes::NO_STARTER, message)
+}
+
+fn starter_fault(error: &StarterError) -> Diagnostic {
+    fault(error.to_string()).help("see `rock-matrix compat list torch`")
+}
+
 /// Returns the diagnostic for an error in the project of a directory.
 fn project_fault(error: &ProjectError) -> Diagnostic {
     let help = match error {
@@ -375,7 +373,7 @@ fn project_fault(error: &ProjectError) -> Diagnostic {
             "pass it with `--set version=VERSION`, such as `--set version=1.2`"
         }
     };
-    Diagnostic::new(&codes::NO_STARTER, error.to_string()).help(help)
+    fault(error.to_string()).help(help)
 }
 
 /// Values of a starter matrix that come from the compatibility data.
@@ -385,13 +383,6 @@ struct StarterValues {
     torch: String,
     rocm: String,
     gfx: Vec<&'static str>,
-}
-
-#[derive(Serialize)]
-struct FlashAttnView {
-    version: String,
-    #[serde(flatten)]
-    values: StarterValues,
 }
 
 #[derive(Serialize)]
@@ -460,50 +451,6 @@ fn project_matrix(project: &PythonProject, compat: &Compat) -> Result<String, St
     Ok(render(
         "project.yaml",
         include_str!("../templates/starter/project.yaml"),
-        &view,
-    )?)
-}
-
-/// Returns the matrix file for the newest flash-attn whose Triton kernels can be imported with a
-/// torch that has wheels.
-///
-/// # Errors
-/// If the compatibility data has no such flash-attn.
-fn flash_attn_matrix(compat: &Compat) -> Result<String, StarterError> {
-    let package = "flash-attn";
-    let rows = compat
-        .tables()
-        .packages
-        .iter()
-        .rev()
-        .filter(|row| row.package == package && row.commit_families.is_empty());
-    let with_triton = rows.filter(|row| row.backends.iter().any(|backend| backend == "triton"));
-    let versions = with_triton.flat_map(|row| row.same.iter().rev().chain([&row.version]));
-    let candidates = versions.filter_map(|text| text.parse::<PackageVersion>().ok());
-    let fits = |version: &PackageVersion, values: &StarterValues| {
-        let Ok(torch) = values.torch.parse::<Version>() else {
-            return false;
-        };
-        let question = ImportQuery {
-            package,
-            version,
-            backend: "triton",
-            torch: &torch,
-        };
-        compat.import_requirements(question).next().is_some()
-            && matches!(compat.import_support(question), Support::Supported { .. })
-    };
-    let (version, values) = candidates
-        .cartesian_product(pairs(compat, None).collect::<Vec<_>>())
-        .find(|(version, values)| fits(version, values))
-        .ok_or(StarterError::NoFlashAttn)?;
-    let view = FlashAttnView {
-        version: version.to_string(),
-        values,
-    };
-    Ok(render(
-        "flash-attn.yaml",
-        include_str!("../templates/starter/flash-attn.yaml"),
         &view,
     )?)
 }
@@ -581,10 +528,8 @@ fn common_python<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::{
-        ProjectError, ProjectFiles, ProjectOverrides, PythonProject, flash_attn_matrix,
-        project_matrix,
-    };
+    use super::flash_attn::flash_attn_matrix;
+    use super::{ProjectError, ProjectFiles, ProjectOverrides, PythonProject, project_matrix};
     use rock_compat::Compat;
 
     fn files(

@@ -143,6 +143,42 @@ pub const RECORD_FILE: &str = "used.json";
 /// number.
 pub const FIGURES_FILE: &str = "figures.json";
 
+/// Returns the reasons why this recipe cannot build this job that are known without its steps.
+pub(super) fn refused(
+    job: &Job,
+    document: &RecipeDocument,
+    compat: &Compat,
+    site: &BuildSite,
+) -> Vec<Diagnostic> {
+    let context = accepted(job, document, compat, site, &BTreeMap::new());
+    context.err().unwrap_or_default()
+}
+
+/// Returns the values of a job that this recipe does not refuse.
+///
+/// # Errors
+/// Returns the reasons why this recipe cannot build this job.
+fn accepted<'d>(
+    job: &Job,
+    document: &'d RecipeDocument,
+    compat: &Compat,
+    site: &BuildSite,
+    given: &BTreeMap<String, String>,
+) -> Result<ExpressionContext<'d>, Vec<Diagnostic>> {
+    let faults = refusals(job, document, compat);
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    let context =
+        ExpressionContext::new(job, document, compat, site, given).map_err(|fault| vec![fault])?;
+    let refused = told(&context, &document.refuse, &codes::REFUSED_BY_RECIPE);
+    if refused.is_empty() {
+        Ok(context)
+    } else {
+        Err(refused)
+    }
+}
+
 /// Creates the build of a job. `given` contains facts known from elsewhere.
 ///
 /// # Errors
@@ -154,16 +190,7 @@ pub fn build(
     site: &BuildSite,
     given: &BTreeMap<String, String>,
 ) -> Result<Build, Vec<Diagnostic>> {
-    let faults = refusals(job, document, compat);
-    if !faults.is_empty() {
-        return Err(faults);
-    }
-    let context =
-        ExpressionContext::new(job, document, compat, site, given).map_err(|fault| vec![fault])?;
-    let refused = told(&context, &document.refuse, &codes::REFUSED_BY_RECIPE);
-    if !refused.is_empty() {
-        return Err(refused);
-    }
+    let context = accepted(job, document, compat, site, given)?;
     let warnings = told(&context, &document.warn, &codes::WARNED_BY_RECIPE);
     if warnings.iter().any(Diagnostic::is_error) {
         return Err(warnings);
@@ -228,7 +255,7 @@ fn refusals(job: &Job, document: &RecipeDocument, compat: &Compat) -> Vec<Diagno
         faults.push(fault.help("set `python-from: uv`, or `host` for the Python of the machine"));
     }
     let finds_torch =
-        matches!(torch_from, TorchFrom::Image | TorchFrom::Host) && job.torch.is_some();
+        matches!(torch_from, TorchFrom::Image | TorchFrom::Host) && job.installed_torch().is_some();
     if finds_torch && !found(python_from) {
         let message = format!(
             "`python-from: {python_from}` cannot use the torch of `torch-from: {torch_from}`"
@@ -240,7 +267,7 @@ fn refusals(job: &Job, document: &RecipeDocument, compat: &Compat) -> Vec<Diagno
     }
     let is_index =
         matches!(torch_from, TorchFrom::PytorchIndex | TorchFrom::AmdIndex) && job.rocm.is_some();
-    if let (Some(torch), true) = (&job.torch, is_index)
+    if let (Some(torch), true) = (job.installed_torch(), is_index)
         && prepare::index_of(job, torch, compat).is_none()
     {
         let message = format!(

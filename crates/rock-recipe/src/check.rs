@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::build::refused;
 use super::{Build, BuildSite, build};
 use crate::codes::build as codes;
 use rock_compat::{Compat, variable_diagnostic};
@@ -27,12 +28,7 @@ pub fn check(
 ) {
     let mut found: Vec<(Diagnostic, usize, String)> = Vec::new();
     for job in jobs.into_iter().take(MOST_JOBS) {
-        let site = if job.settings.platform == Platform::Windows {
-            BuildSite::Script
-        } else {
-            BuildSite::Container
-        };
-        let built = build(&job, document, compat, &site, &BTreeMap::new());
+        let built = build(&job, document, compat, &site_of(&job), &BTreeMap::new());
         let found_in = |build: Build| [against(&job, &build, compat), also(&build)].concat();
         for diagnostic in built.map_or_else(|faults| faults, found_in) {
             match found.iter_mut().find(|(known, _, _)| *known == diagnostic) {
@@ -48,6 +44,28 @@ pub fn check(
             format!("for {count} jobs, such as `{id}`")
         };
         sink.push(diagnostic.note(jobs));
+    }
+}
+
+/// Returns the reasons why a recipe refuses a job, without the errors of its steps. Facts of the
+/// machine have stand-ins.
+pub fn refusals_of_job(
+    job: &Job,
+    document: &RecipeDocument,
+    compat: &Compat,
+) -> Vec<Diagnostic> {
+    if document.refuse.is_empty() {
+        return Vec::new();
+    }
+    refused(job, document, compat, &site_of(job))
+}
+
+/// Returns the place where the build of a job is checked.
+fn site_of(job: &Job) -> BuildSite {
+    if job.settings.platform == Platform::Windows {
+        BuildSite::Script
+    } else {
+        BuildSite::Container
     }
 }
 

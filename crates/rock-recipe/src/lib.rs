@@ -32,7 +32,7 @@ pub mod time_cap;
 mod variables;
 
 pub use build::{Build, FIGURES_FILE, RECORD_FILE, TESTED, build};
-pub use check::check;
+pub use check::{check, refusals_of_job};
 pub use context::{
     BuildSite, CALLER_VARIABLE, FactSource, LATE, SHELL_VARIABLE, found, late_name, questions,
     shell_variable,

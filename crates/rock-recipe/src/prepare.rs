@@ -66,7 +66,7 @@ fn has_own_python(job: &Job) -> bool {
         settings.torch_from,
         TorchFrom::PytorchIndex | TorchFrom::AmdIndex
     );
-    !found || (installs_torch && job.torch.is_some())
+    !found || (installs_torch && job.installed_torch().is_some())
 }
 
 /// Returns the steps that prepare tools, Python and torch.
@@ -83,7 +83,7 @@ pub(super) fn steps(
     if has_own_python(job) {
         steps.extend(python_steps(job, document, site));
     }
-    if let Some(torch) = &job.torch {
+    if let Some(torch) = job.installed_torch() {
         steps.extend(torch_steps(
             job,
             torch,

@@ -70,8 +70,11 @@ impl StepBuilder<'_> {
         let digest = context.required(&source.sha256)?;
         if (source.sdist.is_some() || source.artifact.is_some()) && digest.is_empty() {
             let message = format!("source `{name}` has no digest, so its content is not checked");
-            warnings
-                .push(Diagnostic::new(&codes::UNPINNED_SOURCE, message).help("set its `sha256`"));
+            let help = match &self.document.source {
+                Some(file) => format!("set its `sha256` in `{}`", file.path),
+                None => "set its `sha256`".to_owned(),
+            };
+            warnings.push(Diagnostic::new(&codes::UNPINNED_SOURCE, message).help(help));
         }
         if let Some(requirement) = &source.sdist {
             let requirement = context.required(requirement)?;

@@ -118,7 +118,7 @@ pub const PATH_LEAVES: Code = Code::error(
 pub const UNKNOWN_RUNNER: Code = Code::warning(
     "M042",
     "unknown-runner",
-    "No runner in the compatibility data has this name, label or alias. This is fine for the custom label of a self-hosted runner, but jobs with a mistyped label wait until they time out.\n\n`rock-matrix compat list runners` shows the known runners.",
+    "No runner in the compatibility data has this name, label or alias. Jobs with a mistyped label wait until they time out. For the custom label of a self-hosted runner, write a list, whose labels are not checked: `runner: [self-hosted, LABEL]`. In an axis, ignore the warning.\n\n`rock-matrix compat list runners` shows the known runners.",
 );
 /// An invalid image.
 pub const BAD_IMAGE: Code = Code::error(

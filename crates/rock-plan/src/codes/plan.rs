@@ -288,7 +288,7 @@ pub const FAMILY_NOT_SUPPORTED: Code = Code::note(
 pub const JOB_DOES_NOT_FIT: Code = Code::error(
     "P065",
     "job-does-not-fit",
-    "The table `build-needs` lists the minimum disk space and thread-hours (hours of one hardware thread) for builds of a recipe, and the table `runners` the resources of each runner. A job that needs more would fail after hours: the disk fills up, or the runner stops the job.\n\nSet `runner` to a larger one: `self-hosted`, your own label, or one of `rock-matrix compat list runners`. Runners whose disk or threads are unknown are not checked, and neither are builds on this machine with `rock-matrix build`. `check` and `plan` only warn, unless `plan` writes the matrices of a workflow with `--github-output`.",
+    "The table `build-needs` lists the minimum disk space and thread-hours (hours of one hardware thread) for builds of a recipe, and the table `runners` the resources of each runner. A job that needs more would fail after hours: the disk fills up, or the runner stops the job.\n\nSet `runner` to a larger one: `self-hosted`, `[self-hosted, LABEL]` for a runner of yours with a label, or one of `rock-matrix compat list runners`. Runners whose disk or threads are unknown are not checked, and neither are builds on this machine with `rock-matrix build`. `check` and `plan` only warn, unless `plan` writes the matrices of a workflow with `--github-output`.",
 );
 /// Compiler caches that exceed GitHub's limit.
 pub const CACHES_EXCEED_LIMIT: Code = Code::warning(
@@ -322,7 +322,7 @@ pub const IMPORT_UNTRIED: Code = Code::note(
 pub const NO_STARTER: Code = Code::error(
     "P090",
     "no-starter",
-    "`rock-matrix init` cannot write a matrix file for this request. It can write one for the Python project in a directory, for a package on PyPI (`--distribution NAME --set version=1.2`), for flash-attn with Triton kernels, or for a recipe of yours in `matrices/recipes` or `--recipes` (`--recipe NAME`). A package on PyPI gets a recipe that builds its source distribution. The name and version of the project are read from `pyproject.toml`, `setup.cfg` or `setup.py` without running them.\n\nIf the version is computed during the build, from tags for example, pass it with `--set version=1.2`; pass a name with `--distribution`. The argument is a directory, which is created; `rock-matrix recipe new NAME` writes a recipe of your own. Matrix files for the other recipes are under `matrices/` in this program's repository.",
+    "`rock-matrix init` cannot write a matrix file for this request. It can write one for the Python project in a directory, for a package on PyPI (`--distribution NAME==1.2`), for a built-in recipe such as `torch`, or for a recipe of yours in `matrices/recipes` or `--recipes` (`--recipe NAME`). A package on PyPI gets a recipe that builds its source distribution; torch has none, and is built from its repository. Recipes that are only parts of others have no matrix file. The name and version of the project are read from `pyproject.toml`, `setup.cfg` or `setup.py` without running them.\n\nIf the version is computed during the build, from tags for example, pass it with `--set version=1.2`; pass a name with `--distribution`. The argument is a directory, which is created; `rock-matrix recipe new NAME` writes a recipe of your own.",
 );
 /// An axis whose values cannot share a wheel.
 pub const CANNOT_COLLAPSE: Code = Code::error(

@@ -85,7 +85,7 @@ pub(super) fn rules(
 /// `torch-from: image`, one that no image of a ROCm version contains (P003). Reads the Python too
 /// if it is that of the image.
 fn torch_without_rocm(inputs: &RuleInputs<'_>) -> RuleResult {
-    let code = match inputs.config.torch_from {
+    let code = match inputs.config.installed_torch_from() {
         TorchFrom::PytorchIndex => &codes::TORCH_WITHOUT_ROCM,
         TorchFrom::Image => &codes::TORCH_NOT_IN_IMAGE,
         TorchFrom::AmdIndex | TorchFrom::Host => return Ok(None),
@@ -97,7 +97,7 @@ fn torch_without_rocm(inputs: &RuleInputs<'_>) -> RuleResult {
 
 /// Excludes a torch without wheels for a Python in the official index (P002).
 fn torch_without_python(inputs: &RuleInputs<'_>) -> RuleResult {
-    if inputs.config.torch_from != TorchFrom::PytorchIndex {
+    if inputs.config.installed_torch_from() != TorchFrom::PytorchIndex {
         return Ok(None);
     }
     let roles = [AxisRole::Torch, AxisRole::Python];
@@ -167,6 +167,7 @@ fn import_conflict(inputs: &RuleInputs<'_>) -> RuleResult {
     if inputs.has_axis(AxisRole::Backend) {
         roles.push(AxisRole::Backend);
     }
+    let torch_from = inputs.config.installed_torch_from();
     CellRule::build(inputs.space, &roles, |values| {
         let support = inputs.compat.import_support(ImportQuery {
             package: &inputs.profile.package,
@@ -176,13 +177,13 @@ fn import_conflict(inputs: &RuleInputs<'_>) -> RuleResult {
         });
         let is_unlisted = || {
             let newest = inputs.compat.newest_release_if_unlisted(values.torch());
-            inputs.config.torch_from.is_index() && newest.is_some()
+            torch_from.is_index() && newest.is_some()
         };
         if matches!(support, Support::Unknown(_)) && is_unlisted() {
             // `warn_of_unknown_torch` reports the release (P019).
             return None;
         }
-        import_finding(inputs.config.torch_from, support)
+        import_finding(torch_from, support)
     })
 }
 

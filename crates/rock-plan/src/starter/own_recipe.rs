@@ -5,10 +5,9 @@
 use serde::Serialize;
 
 use super::{
-    ProjectFiles, ProjectOverrides, StarterError, StarterMatrix, StarterRequest, pairs,
-    project_fault,
+    ProjectFiles, ProjectOverrides, StarterError, StarterMatrix, StarterRequest, fault, pairs,
+    project_fault, starter_fault,
 };
-use crate::codes::plan as codes;
 use crate::config::VersionFrom;
 use crate::config::recipe::RecipeDocument;
 use rock_compat::Compat;
@@ -41,7 +40,6 @@ pub(super) fn own_recipe_starter(
     recipe: &RecipeDocument,
     compat: &Compat,
 ) -> Result<StarterMatrix, Diagnostic> {
-    let fault = |message: String| Diagnostic::new(&codes::NO_STARTER, message);
     let axes = recipe.requires.iter().map(String::as_str);
     let unknown: Vec<&str> = axes
         .filter(|axis| !AXES.contains(axis) && *axis != recipe.distribution)
@@ -83,12 +81,9 @@ pub(super) fn own_recipe_starter(
     let project = files
         .project(&overrides)
         .map_err(|error| project_fault(&error))?;
-    let starter_fault =
-        |error: StarterError| fault(error.to_string()).help("see `rock-matrix compat list torch`");
     let values = pairs(compat, project.python.as_ref())
         .next()
-        .ok_or_else(|| StarterError::no_pair(&project))
-        .map_err(starter_fault)?;
+        .ok_or_else(|| starter_fault(&StarterError::no_pair(&project)))?;
     let needs_torch = project.needs_torch || recipe.requires.iter().any(|axis| axis == "torch");
     let name = project.name.normalized();
     let has_device_code = recipe
@@ -110,8 +105,8 @@ pub(super) fn own_recipe_starter(
         },
     };
     let template = include_str!("../../templates/starter/own-recipe.yaml");
-    let matrix =
-        render("own-recipe.yaml", template, &view).map_err(|error| starter_fault(error.into()))?;
+    let matrix = render("own-recipe.yaml", template, &view)
+        .map_err(|error| starter_fault(&error.into()))?;
     Ok(StarterMatrix {
         why: format!("{name} with the recipe {}, as requested", recipe.name),
         distribution: name,

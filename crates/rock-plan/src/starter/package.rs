@@ -5,12 +5,11 @@
 use serde::Serialize;
 
 use super::own_recipe::own_recipe_starter;
-use super::{ProjectFiles, StarterMatrix, StarterRequest};
-use crate::codes::plan as codes;
+use super::{ProjectFiles, StarterMatrix, StarterRequest, fault};
 use crate::config::{recipe, released_version};
 use rock_compat::Compat;
 use rock_diagnostic::{Diagnostic, Sink, SourceText};
-use rock_names::{DistributionName, PackageVersion, Version};
+use rock_names::{PackageVersion, Version};
 use rock_template::render;
 
 #[derive(Serialize)]
@@ -20,16 +19,15 @@ struct PackageView<'a> {
 }
 
 /// Returns the starter for a package whose source distribution is on PyPI, with a recipe that
-/// builds it.
+/// builds it. `name` is that of the package, normalized.
 ///
 /// # Errors
 /// If the version is missing or not a release that an axis can have.
 pub(super) fn package_starter(
-    distribution: &DistributionName,
+    name: &str,
     request: &StarterRequest,
     compat: &Compat,
 ) -> Result<StarterMatrix, Diagnostic> {
-    let name = distribution.normalized();
     let Some(version) = &request.version else {
         let message = format!(
             "there is no pyproject.toml or setup.py in {}, and no version of `{name}` on PyPI is \
@@ -44,7 +42,7 @@ pub(super) fn package_starter(
     let version = sdist_version(version)
         .map_err(|reason| fault(reason).help("pass a release, such as `--set version=1.2`"))?;
     let view = PackageView {
-        name: &name,
+        name,
         version: version.to_string(),
     };
     let template = include_str!("../../templates/starter/sdist-recipe.yaml");
@@ -78,10 +76,6 @@ fn sdist_version(text: &str) -> Result<Version, String> {
     released_version(text).map_err(|(reason, _)| reason)
 }
 
-fn fault(message: String) -> Diagnostic {
-    Diagnostic::new(&codes::NO_STARTER, message)
-}
-
 #[cfg(test)]
 mod tests {
     use super::package_starter;
@@ -102,8 +96,7 @@ mod tests {
     #[test]
     fn the_recipe_and_the_matrix_file_are_valid() {
         let (compat, request) = (Compat::embedded(), request(Some("0.3")));
-        let name = request.distribution.clone().unwrap();
-        let starter = package_starter(&name, &request, &compat).unwrap();
+        let starter = package_starter("my-kernels", &request, &compat).unwrap();
         assert_eq!(starter.distribution, "my-kernels");
         let mut sink = Sink::new();
         let recipe = SourceText::new("my-kernels.yaml", starter.recipe.unwrap());
@@ -128,8 +121,7 @@ mod tests {
         ];
         let messages = versions.map(|version| {
             let request = request(version);
-            let name = request.distribution.clone().unwrap();
-            let error = package_starter(&name, &request, &compat).unwrap_err();
+            let error = package_starter("my-kernels", &request, &compat).unwrap_err();
             assert_eq!(error.code.id, "P090");
             error.message
         });

@@ -23,7 +23,7 @@ pub const ALL: &[&Code] = &[
 pub const REFUSED_BY_RECIPE: Code = Code::error(
     "B003",
     "refused-by-recipe",
-    "The recipe refuses this combination, for example because this version of the package ignores a variable that is set. The message contains the recipe's reason.",
+    "The recipe refuses this combination, for example because this version of the package ignores a variable that is set. The message contains the recipe's reason.\n\n`check` and `build` report it as an error. `plan` warns if the first job of a matrix file is refused, and does not try the others.",
 );
 /// Recipe facts that depend on each other.
 pub const FACT_CYCLE: Code = Code::error(

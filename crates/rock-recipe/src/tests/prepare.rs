@@ -102,6 +102,14 @@ fn the_index_has_the_exact_suffix_of_the_facts() {
 }
 
 #[test]
+fn a_build_of_torch_installs_no_torch() {
+    let mut job = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "");
+    assert_eq!(job.installed_torch(), job.torch.as_ref());
+    job.distribution = "Torch".parse().unwrap();
+    assert_eq!(job.installed_torch(), None);
+}
+
+#[test]
 fn torch_of_the_image_or_the_machine_is_not_installed() {
     let mut image = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "python-from: image");
     image.settings.torch_from = rock_plan::config::TorchFrom::Image;

@@ -200,7 +200,10 @@ impl ConfigReader<'_> {
 
     fn field_value(&mut self, name: &str, text: &str, node: &Node) -> Option<ParsedValue> {
         let words = match name {
-            "runner" => return self.runner_label(node).map(ParsedValue::Text),
+            "runner" => {
+                let label = self.runner_label(node, "ignore this");
+                return label.map(ParsedValue::Text);
+            }
             "gpu" => GpuPolicy::WORDS,
             "python-from" => PythonFrom::WORDS,
             _ if leaves_the_repository(text) => {

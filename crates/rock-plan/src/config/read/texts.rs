@@ -79,7 +79,7 @@ impl ConfigReader<'_> {
     pub(super) fn runner(&mut self, node: &Node) -> Option<RunnerSelector> {
         if node.text().is_some() {
             return self
-                .runner_label(node)
+                .runner_label(node, "write `[self-hosted, LABEL]`")
                 .map(|label| RunnerSelector::label(&label));
         }
         let group = node
@@ -142,8 +142,8 @@ impl ConfigReader<'_> {
     }
 
     /// Reads a runner label. An unknown one is a warning, because self-hosted runners have their
-    /// own labels.
-    pub(super) fn runner_label(&mut self, node: &Node) -> Option<String> {
+    /// own labels; `if_self_hosted` is the advice for these.
+    pub(super) fn runner_label(&mut self, node: &Node, if_self_hosted: &str) -> Option<String> {
         let text = node.text()?;
         if !is_label(text) {
             let message = format!(
@@ -165,12 +165,13 @@ impl ConfigReader<'_> {
             let near = nearest(text, known.keys().map(String::as_str));
             let help = match near {
                 Some(near) => format!(
-                    "did you mean `{near}`? If it is the label of a self-hosted runner, ignore this"
+                    "did you mean `{near}`? If it is the label of a self-hosted runner, \
+                     {if_self_hosted}"
                 ),
-                None => {
-                    "check its spelling; if it is the label of a self-hosted runner, ignore this"
-                        .into()
-                }
+                None => format!(
+                    "check its spelling; if it is the label of a self-hosted runner, \
+                     {if_self_hosted}"
+                ),
             };
             self.fault(
                 &codes::UNKNOWN_RUNNER,
