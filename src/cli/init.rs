@@ -157,7 +157,10 @@ fn ended(args: &Args, shell: &Shell) -> Result<Exit, Exit> {
         written += usize::from(write(&path, &path.display().to_string(), text, shell)?);
     }
     let workflow = workflow.as_ref().map(|text| (WORKFLOW_PATH, text));
-    for (path, text) in [(path.as_str(), &starter.matrix)].into_iter().chain(workflow) {
+    for (path, text) in [(path.as_str(), &starter.matrix)]
+        .into_iter()
+        .chain(workflow)
+    {
         if path == WORKFLOW_PATH
             && !sys::exists(&args.dir.join(path))
             && !is_alone(&args.dir, &starter)

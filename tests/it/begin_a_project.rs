@@ -311,10 +311,7 @@ fn the_name_of_a_recipe_is_no_new_directory() {
     error[P090 no-starter]: `flash-attn` is the name of a recipe, and there is no directory of this name
     help: `rock-matrix init --recipe flash-attn` starts with it in this directory; `rock-matrix init ./flash-attn` creates the directory
     ");
-    let stderr = project
-        .run(&["init", "torch-environment"])
-        .exits(1)
-        .stderr;
+    let stderr = project.run(&["init", "torch-environment"]).exits(1).stderr;
     assert!(
         stderr.contains("`rock-matrix recipe show torch-environment`"),
         "{stderr}"

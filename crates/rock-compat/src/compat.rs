@@ -243,8 +243,10 @@ impl Compat {
             .torch_indexes
             .iter()
             .filter(|row| row.from == from && has(&row.versions));
-        rows.filter(|row| since(row).is_none_or(|first| first <= *rocm))
-            .max_by_key(|row| since(row))
+        rows.map(|row| (since(row), row))
+            .filter(|(since, _)| since.as_ref().is_none_or(|first| first <= rocm))
+            .max_by(|(left, _), (right, _)| left.cmp(right))
+            .map(|(_, row)| row)
     }
 
     /// Returns the row of a package version, by version, or by family for a commit. `package` is a

@@ -71,8 +71,12 @@ impl ImageTag<'_> {
         torch: Option<&Version>,
         python: Option<PythonVersion>,
     ) -> bool {
-        self.has_rocm(rocm)
-            && torch.is_none_or(|torch| self.torch == torch)
+        self.has_rocm(rocm) && self.has_torch(torch, python)
+    }
+
+    /// Returns whether the image has a torch and Python version, if given.
+    fn has_torch(&self, torch: Option<&Version>, python: Option<PythonVersion>) -> bool {
+        torch.is_none_or(|torch| self.torch == torch)
             && python.is_none_or(|python| self.python == python)
     }
 
@@ -230,7 +234,7 @@ impl Compat {
     ) -> Option<ImageTag<'_>> {
         let wanted = rocm.parts();
         self.images(repository)
-            .filter(|image| image.has(image.rocm, Some(torch), python) && self.has_rocm(image.rocm))
+            .filter(|image| image.has_torch(Some(torch), python) && self.has_rocm(image.rocm))
             .min_by_key(|image| {
                 let [major, minor, patch, _] = image.rocm.parts();
                 (

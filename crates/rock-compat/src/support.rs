@@ -57,8 +57,8 @@ impl Compat {
             .position(|other| std::ptr::eq(other, row));
         let listed = number.map_or(&[][..], |number| &parsed[number]);
         let has_its_own = parsed.iter().flatten().any(|index| index == rocm);
-        let serves =
-            |index: &RocmVersion| index == rocm || (!has_its_own && *index == rocm.minor());
+        let minor = rocm.minor();
+        let serves = |index: &RocmVersion| index == rocm || (!has_its_own && *index == minor);
         if !has_its_own && !self.has_rocm(rocm) {
             return self.unknown_rocm(rocm);
         }
@@ -93,7 +93,7 @@ impl Compat {
             Some(image) if image.has_rocm(rocm) => {
                 ", or `torch-from: image`: an image has both".to_owned()
             }
-            Some(image) if image.rocm.minor() == rocm.minor() => format!(
+            Some(image) if image.rocm.has_same_minor(rocm) => format!(
                 ", or `torch-from: image` with `rocm: [\"{}\"]`: an image has both",
                 image.rocm
             ),
@@ -352,9 +352,7 @@ pub(super) fn nearest_rocm<'a>(
     listed: &'a [RocmVersion],
     wanted: &RocmVersion,
 ) -> Option<&'a RocmVersion> {
-    let of_minor = listed
-        .iter()
-        .find(|version| version.minor() == wanted.minor());
+    let of_minor = listed.iter().find(|version| version.has_same_minor(wanted));
     let distance = |version: &&RocmVersion| {
         (
             version.parts()[1].abs_diff(wanted.parts()[1]),

@@ -36,7 +36,7 @@ pub fn torch_contradictions(
     let hip = recorded("torch-hip");
     let of_hip = || compat.rocm_of_hip(&RocmVersion::from_leading_numbers(hip?)?);
     match (of_torch.or_else(of_hip), hip) {
-        (Some(other), _) if other.minor() != rocm.minor() => {
+        (Some(other), _) if !other.has_same_minor(rocm) => {
             found.push(format!(
                 "the label names ROCm {rocm}, but the build used a torch for ROCm {other}"
             ));
@@ -50,7 +50,7 @@ pub fn torch_contradictions(
     }
     let compiler = recorded("hip").and_then(RocmVersion::from_leading_numbers);
     if let Some(other) = compiler.and_then(|hip| compat.rocm_of_hip(&hip))
-        && other.minor() != rocm.minor()
+        && !other.has_same_minor(rocm)
     {
         found.push(format!(
             "the label names ROCm {rocm}, but the build used the HIP of ROCm {other}"

@@ -112,6 +112,11 @@ impl RocmVersion {
         }
     }
 
+    /// Returns whether major and minor are those of another version.
+    pub fn has_same_minor(&self, other: &Self) -> bool {
+        self.parts[..2] == other.parts[..2]
+    }
+
     /// Returns the text without dots, `624`.
     pub fn compact(&self) -> String {
         self.text.replace('.', "")

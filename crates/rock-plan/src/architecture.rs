@@ -17,7 +17,12 @@ pub(super) fn check_architectures(plan: &Plan, compat: &Compat, sink: &mut Sink)
             continue;
         }
         let mut seen = BTreeSet::new();
+        let mut checked = BTreeSet::new();
         for job in group.jobs(number) {
+            // Jobs with the same runner and the same tag, which implies the backend, are alike.
+            if !checked.insert((job.compact.runner_choice, job.compact.tag)) {
+                continue;
+            }
             let choice = job.runner_choice();
             let Some(arch) = choice.machines.first().map(|machine| machine.arch.as_str()) else {
                 continue;

@@ -49,11 +49,7 @@ pub fn check(
 
 /// Returns the reasons why a recipe refuses a job, without the errors of its steps. Facts of the
 /// machine have stand-ins.
-pub fn refusals_of_job(
-    job: &Job,
-    document: &RecipeDocument,
-    compat: &Compat,
-) -> Vec<Diagnostic> {
+pub fn refusals_of_job(job: &Job, document: &RecipeDocument, compat: &Compat) -> Vec<Diagnostic> {
     if document.refuse.is_empty() {
         return Vec::new();
     }

@@ -30,12 +30,13 @@ pub(super) fn flash_attn_starter(
     compat: &Compat,
 ) -> Result<StarterMatrix, Diagnostic> {
     if request.version.is_some() {
-        return Err(
-            fault("the version of flash-attn is chosen by the compatibility data".to_owned()).help(
-                "leave out the version, and edit it in the matrix file; `--distribution NAME` \
+        return Err(fault(
+            "the version of flash-attn is chosen by the compatibility data".to_owned(),
+        )
+        .help(
+            "leave out the version, and edit it in the matrix file; `--distribution NAME` \
                  starts with another package",
-            ),
-        );
+        ));
     }
     let why = if request.recipe.is_some() || request.distribution.is_some() {
         "flash-attn with Triton kernels, as requested".to_owned()

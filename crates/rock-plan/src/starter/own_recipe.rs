@@ -105,8 +105,8 @@ pub(super) fn own_recipe_starter(
         },
     };
     let template = include_str!("../../templates/starter/own-recipe.yaml");
-    let matrix = render("own-recipe.yaml", template, &view)
-        .map_err(|error| starter_fault(&error.into()))?;
+    let matrix =
+        render("own-recipe.yaml", template, &view).map_err(|error| starter_fault(&error.into()))?;
     Ok(StarterMatrix {
         why: format!("{name} with the recipe {}, as requested", recipe.name),
         distribution: name,
