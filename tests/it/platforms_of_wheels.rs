@@ -272,7 +272,7 @@ fn a_module_with_an_open_libc_keeps_its_tag() {
     insta::assert_snapshot!(run("show", tags, member, &module, &[]), @r"
     demo-1.0-cp310-cp310-linux_x86_64.whl
       holds     1 ELF file, 14.4 kB unpacked
-      claims    linux_x86_64
+      claims    linux_x86_64 (accurate)
       platform  linux_x86_64
       symbols   manylinux_2_5_x86_64
       next      manylinux_2_41_x86_64 lacks a C library, but whether glibc or musl is unknown

@@ -582,7 +582,7 @@ fn a_person_reads_the_verdict_and_what_is_wrong() {
     insta::assert_snapshot!(sizes.replace_all(&(run.stdout + &run.stderr), "N kB"), @r"
     demo-1.0+rocm62-cp312-cp312-manylinux_2_17_x86_64.whl
       holds     1 ELF file, N kB unpacked
-      claims    manylinux_2_17_x86_64
+      claims    manylinux_2_17_x86_64 (not accurate)
       platform  linux_x86_64
       symbols   manylinux_2_34_x86_64: GLIBC_2.34, hip_4.2
       next      manylinux_2_41_x86_64 lacks libamdhip64.so.6, which demo/_demo.so needs

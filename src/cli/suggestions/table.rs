@@ -119,7 +119,7 @@ release upload|create|new|add|edit|push -> rock-matrix publish
 release list|ls|show|view -> rock-matrix report packages
 release list|ls|show|view -> rock-matrix report listing
 release check|verify|test -> rock-matrix release preflight
-release prune --out|--dir|--dist|--published -> releases in a directory are subdirectories, which you can delete; `rock-matrix index yank DIR --older-than AGE --keep N` yanks old nightly builds
+release prune --out|--dir|--dist|--published -> releases in a directory are subdirectories, which you can delete; `rock-matrix index yank DIR --older-than 90d --keep 3` yanks old nightly builds
 release prune -> either `--keep` or `--older-than` is enough
 release prune -> `--state FILE` reads saved releases, without `--repo`
 

@@ -1,0 +1,3 @@
+//! The repair of built wheels in a matrix file.
+
+
