@@ -12,7 +12,7 @@ use crate::diagnostic::{Diagnostic, Location, Severity, Sink, counted, render, s
 use crate::exec;
 use crate::plan::workspace::Workspace;
 use crate::plan::{
-    JobView, PlanGroup, PlanInputs, check_fit, check_images, first_reasons, warn_of_caches,
+    Job, JobView, PlanGroup, PlanInputs, check_fit, check_images, first_reasons, warn_of_caches,
 };
 use crate::recipe;
 
@@ -103,22 +103,21 @@ fn check(args: &Args, shell: &Shell) -> Result<(usize, Sink), Exit> {
             }
         };
         sink.extend(empty.into_iter().map(severity));
+        let projects = exec::SourceProjects::default();
         for (number, (group, matrix)) in plan.groups.iter().zip(workspace.matrices()).enumerate() {
             let mut found = Sink::new();
-            // An earlier step of a workflow may create the source.
-            let missing = |build: &recipe::Build| {
-                let missing =
-                    exec::missing_sources(matrix.recipe(), build, &shell.environment.current_dir)
-                        .into_iter();
-                missing
-                    .map(|fault| fault.severity(Severity::Warning))
-                    .collect()
+            let warnings_of_sources = |job: &Job, build: &recipe::Build| -> Vec<Diagnostic> {
+                let caller = &shell.environment.current_dir;
+                // An earlier step of a workflow may create the source.
+                let missing = exec::missing_sources(matrix.recipe(), build, caller).into_iter();
+                let missing = missing.map(|fault| fault.severity(Severity::Warning));
+                missing.chain(projects.warnings(job, build, caller)).collect()
             };
             recipe::check(
                 group.jobs(number).map(JobView::to_job),
                 matrix.recipe(),
                 compat,
-                &missing,
+                &warnings_of_sources,
                 &mut found,
             );
             sink.extend(

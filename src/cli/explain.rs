@@ -1,5 +1,6 @@
 //! `explain`: the meaning of diagnostic codes, and how to fix their causes.
 
+use itertools::Itertools as _;
 use serde::Serialize;
 
 use super::completed_value::{self, CompletedValue};
@@ -11,14 +12,19 @@ use crate::diagnostic::{Code, Diagnostic, nearest::nearest};
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
-  rock-matrix explain M001  explain one code
-  rock-matrix explain       list all codes")]
+  rock-matrix explain M001       explain one code
+  rock-matrix explain M001 P025  explain several codes
+  rock-matrix explain            list all codes")]
 pub(super) struct Args {
-    /// Code such as M001, or its name such as duplicate-key
+    /// Codes such as M001, or their names such as duplicate-key
     ///
     /// Without a code, all codes are listed; with `--format json`, including their explanations.
-    #[arg(value_parser = CompletedValue(completed_value::diagnostic_codes), hide_possible_values = true)]
-    code: Option<String>,
+    #[arg(
+        value_name = "CODE",
+        value_parser = CompletedValue(completed_value::diagnostic_codes),
+        hide_possible_values = true
+    )]
+    codes: Vec<String>,
     #[command(flatten)]
     format: OutputFormat,
 }
@@ -50,7 +56,7 @@ fn json(codes: impl Iterator<Item = &'static Code>) -> String {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
-    let Some(word) = &args.code else {
+    if args.codes.is_empty() {
         if args.format.get() == Format::Json {
             return shell.print(&json(codes::all()));
         }
@@ -58,27 +64,43 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             .map(|code| format!("{}  {:<8} {}\n", code.id, code.severity, code.name))
             .collect();
         return shell.print(&lines);
+    }
+    let (found, unknown): (Vec<_>, Vec<_>) =
+        args.codes.iter().map(|word| find(word)).partition_result();
+    let printed = if found.is_empty() {
+        Exit::Done
+    } else {
+        // A message that is copied without quotes has the code and its name.
+        let found = found.into_iter().unique_by(|code| code.id);
+        shell.print(&match args.format.get() {
+            Format::Human => found.map(page).join("\n"),
+            Format::Json => json(found),
+        })
     };
-    // Accept a whole `error[M001 duplicate-key]`, as copied from a message.
-    let word = word
-        .trim_matches(|c: char| "[]: ".contains(c))
-        .split(['[', ' '])
-        .find(|part| codes::find(part).is_some())
-        .unwrap_or(word);
-    if let Some(code) = codes::find(word) {
-        return shell.print(&match args.format.get() {
-            Format::Human => page(code),
-            Format::Json => json(std::iter::once(code)),
-        });
+    if unknown.is_empty() {
+        return printed;
+    }
+    shell.report(&unknown);
+    Exit::Usage
+}
+
+/// Returns the code with this ID or name. Accepts a whole `error[M001 duplicate-key]`, as copied
+/// from a message.
+///
+/// # Errors
+/// If there is no such code.
+fn find(word: &str) -> Result<&'static Code, Diagnostic> {
+    let word = word.trim_matches(|c: char| "[]: ".contains(c));
+    let mut parts = word.split(['[', ' ']);
+    if let Some(code) = parts.find_map(codes::find) {
+        return Ok(code);
     }
     let words = codes::all().flat_map(|code| [code.id, code.name]);
     let help = nearest(word, words).map_or_else(
         || "`rock-matrix explain` lists them all".to_owned(),
         |near| format!("did you mean `{near}`?"),
     );
-    shell
-        .report(&[Diagnostic::new(&UNKNOWN_CODE, format!("there is no code `{word}`")).help(help)]);
-    Exit::Usage
+    Err(Diagnostic::new(&UNKNOWN_CODE, format!("there is no code `{word}`")).help(help))
 }
 
 fn page(code: &Code) -> String {

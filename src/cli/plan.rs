@@ -62,7 +62,7 @@ pub(super) struct Args {
     #[arg(
         long,
         value_name = "AXIS=VALUES",
-        value_parser = overrides::axis_value,
+        value_parser = overrides::selected_value,
         help_heading = "Selection"
     )]
     only: Vec<(String, String)>,
@@ -359,6 +359,7 @@ fn make(
         warn_of_refusals(&plan, &workspace, compat, sink);
     }
     let mut notes = plan::notes(&plan, compat);
+    notes.extend(filter.other_targets_note(&plan));
     notes.extend(plan.runner_hours().map(|hours| hours.to_string()));
     notes.extend(exec::copied_source_trees(
         &plan,

@@ -1,5 +1,7 @@
 //! `recipe`: the recipes that matrix files can use.
 
+use std::path::Path;
+
 use super::completed_value::{self, CompletedValue};
 use super::wheel::fail;
 use super::{Exit, Format, OutputFormat, Shell};
@@ -182,9 +184,18 @@ fn create(args: &NewArgs, shell: &Shell) -> Exit {
     let option = directory.map_or_else(String::new, |directory| {
         format!(" --recipes {}", shell_quoted(directory))
     });
+    // `init` reads the version of a project, and no other.
+    let is_project = ["pyproject.toml", "setup.py"]
+        .iter()
+        .any(|name| sys::exists(Path::new(name)));
+    let version = if is_project {
+        ""
+    } else {
+        " --set version=VERSION"
+    };
     shell.say(&format!(
-        "next: edit it, then `rock-matrix check {}`; `rock-matrix init --recipe {}{option}` writes \
-         a matrix file that uses it",
+        "next: edit it, then `rock-matrix check {}`; `rock-matrix init --recipe {}{version}{option}` \
+         writes a matrix file that uses it",
         shell_quoted(&path),
         args.name
     ));

@@ -946,6 +946,18 @@ mod tests {
                 "`rock-matrix render` runs nothing",
             ),
             (
+                &["render", "workflow", "--dry-run"],
+                "`rock-matrix render` runs nothing; with `--out`, `--check` writes nothing",
+            ),
+            (
+                &["build", "--force"],
+                "`rock-matrix build` builds again without an option",
+            ),
+            (
+                &["init", "--dry-run"],
+                "`rock-matrix init` keeps existing files",
+            ),
+            (
                 &["publish", "--token", "x"],
                 "a similar argument exists: '--token-file'",
             ),
@@ -965,7 +977,6 @@ mod tests {
         assert!(!text.contains("as a value"), "{text}");
         for words in [
             &["clean", "--whol"][..],
-            &["build", "--force"],
             &["build", "--release"],
             &["build", "--wheel"],
             &["check", "--strict"],

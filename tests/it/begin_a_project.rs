@@ -408,6 +408,22 @@ fn a_code_is_explained_by_number_by_name_and_as_it_is_printed() {
             .stdout,
         by_number
     );
+    let printed = ["explain", "error[M001", "duplicate-key]:"];
+    assert_eq!(project.run(&printed).exits(0).stdout, by_number);
+    let both = project.run(&["explain", "M001", "P025"]).exits(0).stdout;
+    assert!(
+        both.starts_with(&format!("{by_number}\nP025 value-without-job (warning)\n")),
+        "{both}"
+    );
+    let mixed = project.run(&["explain", "M001", "X999"]).exits(2);
+    assert_eq!(mixed.stdout, by_number);
+    assert!(
+        mixed
+            .stderr
+            .starts_with("error[H022 unknown-code]: there is no code `X999`\n"),
+        "{}",
+        mixed.stderr
+    );
     let all = project.run(&["explain"]).exits(0).stdout;
     assert_eq!(all.lines().count(), rock_matrix::codes::all().count());
 }

@@ -450,7 +450,7 @@ fn a_python_tag_that_modules_contradict_is_refused() {
         )
     };
     insta::assert_snapshot!(retag(&["py3"]).exits(1).stderr, @r"
-    error[R125 label-not-in-contents]: the filename says py3, but `demo/_demo` exists only for cp312
+    error[R125 name-not-in-contents]: the filename says py3, but `demo/_demo` exists only for cp312
     --> demo-1.0-py3-cp312-linux_x86_64.whl: demo/_demo.cpython-312-x86_64-linux-gnu.so
      = note: use `--allow R125` if this is intended
     help: use the tags of cp312, or build the module for the Pythons in the filename

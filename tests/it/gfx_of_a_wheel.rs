@@ -529,7 +529,7 @@ fn every_gate_is_in_one_check_and_what_is_known_may_be_allowed() {
         name,
         "--no-host-libs",
         "--allow",
-        "R101,absolute-rpath,w022,label-not-in-contents",
+        "R101,absolute-rpath,w022,name-not-in-contents",
     ];
     let run = project.run(&allow).exits(0);
     assert!(

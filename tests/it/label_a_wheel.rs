@@ -396,6 +396,10 @@ fn several_wheels_are_labelled_with_the_last_argument() {
         "error: the label comes after the wheels: `rock-matrix wheel label {PLAIN} {OTHER} rocm7.1`"
     );
     assert!(first.starts_with(&expected), "{first}");
+    let words = ["wheel", "label", "rocm7.1", PLAIN, "-o", "lab", "--dry-run"];
+    let first = project.run(&words).exits(2).stderr;
+    let expected = format!("`rock-matrix wheel label {PLAIN} rocm7.1 -o lab --dry-run`");
+    assert!(first.contains(&expected), "{first}");
     let words = ["wheel", "label", "+rocm7.1", "."];
     let first = project.run(&words).exits(2).stderr;
     let expected = "`rock-matrix wheel label . +rocm7.1`";

@@ -564,7 +564,7 @@ fn a_new_recipe_is_a_valid_file_to_start_from() {
     let project = Project::new().file("m.yaml", SOURCE_MATRIX);
     insta::assert_snapshot!(project.run(&["recipe", "new", "my-kernels"]).exits(0).stderr, @r"
     wrote matrices/recipes/my-kernels.yaml
-    next: edit it, then `rock-matrix check matrices/recipes/my-kernels.yaml`; `rock-matrix init --recipe my-kernels` writes a matrix file that uses it
+    next: edit it, then `rock-matrix check matrices/recipes/my-kernels.yaml`; `rock-matrix init --recipe my-kernels --set version=VERSION` writes a matrix file that uses it
     ");
     project
         .run(&["check", "matrices/recipes/my-kernels.yaml", "m.yaml"])

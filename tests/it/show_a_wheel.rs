@@ -728,7 +728,7 @@ fn a_label_that_the_libraries_contradict_is_refused_on_request() {
         label("rocm62")
             .exits(1)
             .stderr
-            .starts_with("error[R125 label-not-in-contents]")
+            .starts_with("error[R125 name-not-in-contents]")
     );
     label("rocm70").exits(0);
 }

@@ -143,7 +143,7 @@ pub(crate) fn check_embedding_label(
         _ => return None,
     };
     Some(
-        Diagnostic::new(&rocm_codes::LABEL_NOT_IN_CONTENTS, message)
+        Diagnostic::new(&rocm_codes::NAME_NOT_IN_CONTENTS, message)
             .at(in_wheel(file_name), "")
             .help(help),
     )

@@ -142,7 +142,7 @@ impl<'r> GfxReport<'r> {
         });
         for set in sets {
             let mut union = InventoryTotals::default();
-            for file in set {
+            for file in &set {
                 let inventory = &file.inventory;
                 let unpacked = match inventory.raw_bytes() {
                     raw if raw == inventory.packed_bytes() => String::new(),
@@ -156,6 +156,9 @@ impl<'r> GfxReport<'r> {
                     format_size(inventory.packed_bytes()),
                 );
                 union.add(inventory);
+            }
+            if set.len() > 1 {
+                let _ = writeln!(text, "  these {} files together:", set.len());
             }
             for (target, totals) in union.targets {
                 let objects = counted(totals.objects, "object");

@@ -1,6 +1,7 @@
 //! Values of a query that no table covers.
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 
 use super::compat::join_with_and;
 use super::products::related_targets;
@@ -39,6 +40,34 @@ impl Compat {
         let backend = query.backend.iter();
         errors.extend(backend.map(|backend| self.backend_alone(backend)));
         errors
+    }
+
+    /// Returns a hint with the nearest known versions if no table lists a release of the minor
+    /// version of a ROCm version.
+    pub fn hint_if_unlisted_rocm(&self, rocm: &RocmVersion) -> Option<String> {
+        let known = &self.parsed().rocm;
+        let is_listed = known.iter().any(|one| one.minor() == rocm.minor());
+        if is_listed {
+            return None;
+        }
+        unlisted_hint(rocm, known)
+    }
+
+    /// Returns a hint with the nearest known versions if no table lists a Python version, with or
+    /// without the global interpreter lock.
+    pub fn hint_if_unlisted_python(&self, python: PythonVersion) -> Option<String> {
+        let known = self.python_versions();
+        let is_listed = known.iter().any(|one| one.numbers() == python.numbers());
+        if is_listed {
+            return None;
+        }
+        unlisted_hint(&python, &known.into_iter().collect::<Vec<_>>())
+    }
+
+    /// Returns the Python versions of the table `torch`.
+    fn python_versions(&self) -> BTreeSet<PythonVersion> {
+        let listed = self.tables().torch.iter().flat_map(|row| &row.python);
+        listed.filter_map(|text| text.parse().ok()).collect()
     }
 
     fn unknown_rocm_version(&self, rocm: &RocmVersion) -> Option<Diagnostic> {
@@ -96,8 +125,7 @@ impl Compat {
         if !self.python_overview(python).lines.is_empty() {
             return None;
         }
-        let listed = self.tables().torch.iter().flat_map(|row| &row.python);
-        let known: BTreeSet<PythonVersion> = listed.filter_map(|text| text.parse().ok()).collect();
+        let known = self.python_versions();
         let help = match (known.first(), known.last()) {
             (Some(first), Some(last)) => format!("the known versions are {first} to {last}"),
             _ => "`rock-matrix compat list torch` shows the known versions".to_owned(),
@@ -135,6 +163,25 @@ impl Compat {
 
 fn bad_value(argument: &str, message: String) -> Diagnostic {
     Diagnostic::new(&codes::BAD_QUESTION, message).at(Location::Argument(argument.to_owned()), "")
+}
+
+/// Returns the hint for a version that is not among the known ones, which are sorted; `None` if none
+/// are known.
+fn unlisted_hint<V: Display + Ord>(version: &V, known: &[V]) -> Option<String> {
+    let (first, last) = (known.first()?, known.last()?);
+    if version > last {
+        return Some(format!(
+            "the newest known version is {last}; if {version} is newer than the compatibility \
+             data, ignore this"
+        ));
+    }
+    let texts: Vec<String> = known.iter().map(ToString::to_string).collect();
+    let near = nearest_few(&version.to_string(), texts.iter().map(String::as_str));
+    Some(if near.is_empty() {
+        format!("the known versions are {first} to {last}")
+    } else {
+        did_you_mean(&near)
+    })
 }
 
 /// Returns the error for a target that is in no table, with those that begin like it: another
@@ -236,5 +283,28 @@ mod tests {
             message(&["backend=ck"]).0,
             "a backend is only compared with a package"
         );
+    }
+
+    #[test]
+    fn versions_without_a_listed_minor_version_have_hints() {
+        let compat = Compat::embedded();
+        let rocm = |text: &str| compat.hint_if_unlisted_rocm(&text.parse().unwrap());
+        for known in ["6.2", "6.2.9", "7.14.0"] {
+            assert_eq!(rocm(known), None);
+        }
+        assert_eq!(rocm("7.41").unwrap(), "did you mean `7.1`, or `7.14`?");
+        let newer = rocm("99.1").unwrap();
+        assert!(newer.starts_with("the newest known version is 10."));
+        assert!(newer.ends_with("if 99.1 is newer than the compatibility data, ignore this"));
+        let python = |text: &str| compat.hint_if_unlisted_python(text.parse().unwrap());
+        for known in ["3.8", "3.12", "3.13t"] {
+            assert_eq!(python(known), None);
+        }
+        assert_eq!(
+            python("3.1").unwrap(),
+            "did you mean `3.10`, `3.11`, or `3.12`?"
+        );
+        let newer = python("9.9").unwrap();
+        assert!(newer.starts_with("the newest known version is 3."));
     }
 }

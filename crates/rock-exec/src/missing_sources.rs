@@ -1,6 +1,6 @@
 //! Checks for source trees and archives of a build that do not exist.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::codes::build as codes;
 use rock_diagnostic::Diagnostic;
@@ -13,11 +13,7 @@ use rock_sys as sys;
 /// Relative paths start at `caller`, the directory of the command line.
 pub fn missing_sources(recipe: &RecipeDocument, build: &Build, caller: &Path) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
-    for (name, path) in build.steps.iter().flat_map(Step::sources) {
-        let path = path
-            .strip_prefix(CALLER_MOUNT)
-            .map_or(path, |below| below.trim_start_matches('/'));
-        let path = caller.join(path);
+    for (name, path) in source_paths(build, caller) {
         if sys::exists(&path) {
             continue;
         }
@@ -46,4 +42,19 @@ pub fn missing_sources(recipe: &RecipeDocument, build: &Build, caller: &Path) ->
         faults.push(Diagnostic::new(&codes::MISSING_SOURCE, message).help(help));
     }
     faults
+}
+
+/// Returns the names of the sources that steps copy, with their directories and archives. Relative
+/// paths start at `caller`.
+pub(crate) fn source_paths<'b>(
+    build: &'b Build,
+    caller: &'b Path,
+) -> impl Iterator<Item = (&'b str, PathBuf)> {
+    let sources = build.steps.iter().flat_map(Step::sources);
+    sources.map(move |(name, path)| {
+        let path = path
+            .strip_prefix(CALLER_MOUNT)
+            .map_or(path, |below| below.trim_start_matches('/'));
+        (name, caller.join(path))
+    })
 }

@@ -342,7 +342,7 @@ impl<'a> WheelDelivery<'a> {
             // A build against the torch of this machine has the requested label; its record has the
             // versions used.
             for finding in &mut findings {
-                if finding.code == &rocm_codes::LABEL_NOT_IN_CONTENTS {
+                if finding.code == &rocm_codes::NAME_NOT_IN_CONTENTS {
                     finding.severity = Severity::Warning;
                 }
             }

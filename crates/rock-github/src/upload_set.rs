@@ -82,8 +82,6 @@ impl UploadSet {
                 let offered = without_paths(&self.files);
                 self.plan
                     .check(&offered, &names, &details, checks.allowed, compat, sink);
-                let is_kept = |name: &str| !checks.is_dry_run || names.contains(name);
-                sink.extend(missing_rocm_labels(&release.assets, &details, is_kept));
                 sink.extend(audit_errors(&offered, &details, checks.allowed_errors));
                 sink.extend(undescribed_wheels(&undescribed));
                 if let Some(severity) = checks.hourly_limit {
@@ -92,6 +90,9 @@ impl UploadSet {
                             .map(|diagnostic| diagnostic.severity(severity)),
                     );
                 }
+                let is_published = !checks.is_dry_run && !sink.has_errors();
+                let is_kept = |name: &str| is_published || names.contains(name);
+                sink.extend(missing_rocm_labels(&release.assets, &details, is_kept));
             }
         }
         (!sink.has_errors()).then_some(release)

@@ -59,6 +59,9 @@ const OPERATORS: [(&str, SpecifierOperator); 8] = [
     (">", SpecifierOperator::Above),
 ];
 
+/// A patch number greater than that of any release; the greatest so far are in the twenties.
+const LAST_PATCH: u64 = 999;
+
 impl VersionSpecifiers {
     /// Returns whether every clause allows the version.
     pub fn contains(&self, version: &Version) -> bool {
@@ -68,9 +71,29 @@ impl VersionSpecifiers {
             .all(|clause| clause.allows(version, &public))
     }
 
+    /// Returns whether any patch release of a minor version is allowed. The answer can change only
+    /// next to a patch release that a clause names, so only these, their neighbors and the first
+    /// and last patch releases are checked.
+    pub fn allows_minor(&self, (major, minor): (u8, u8)) -> bool {
+        let named = self.releases().filter_map(|release| match release[..] {
+            [own_major, own_minor, patch, ..]
+                if (own_major, own_minor) == (major.into(), minor.into()) =>
+            {
+                Some(patch)
+            }
+            _ => None,
+        });
+        let beside =
+            named.flat_map(|patch| [patch.saturating_sub(1), patch, patch.saturating_add(1)]);
+        [0, LAST_PATCH].into_iter().chain(beside).any(|patch| {
+            let version = format!("{major}.{minor}.{patch}").parse::<Version>();
+            version.is_ok_and(|version| self.contains(&version))
+        })
+    }
+
     /// Returns the release numbers that clauses name, `[3, 12, 4]` for `>=3.12.4`. Between two of
     /// them all releases are allowed, or none.
-    pub fn releases(&self) -> impl Iterator<Item = Vec<u64>> {
+    fn releases(&self) -> impl Iterator<Item = Vec<u64>> {
         let version = |clause: &SpecifierClause| match &clause.version {
             Some(version) => Some(version.clone()),
             None => clause.text.parse::<pep440_rs::Version>().ok(),
@@ -322,6 +345,16 @@ mod tests {
         let is_allowed = |text: &&&str| set.contains(&text.parse().unwrap());
         let versions: Vec<&str> = VERSIONS.iter().filter(is_allowed).copied().collect();
         format!("{set}: {}\n", versions.join(" "))
+    }
+
+    #[test]
+    fn a_minor_version_is_allowed_with_any_of_its_patch_releases() {
+        let allows = |text: &str, minor: u8| {
+            let set: VersionSpecifiers = text.parse().unwrap();
+            set.allows_minor((3, minor))
+        };
+        assert!(allows(">=3.12.4", 12) && allows("<3.12.1", 12) && allows("!=3.12.0", 12));
+        assert!(!allows(">=3.12.4", 11) && !allows("<3.12", 12) && !allows("!=3.12.*", 12));
     }
 
     /// A bound that is a nightly allows earlier nightlies of its release, one that is a release

@@ -82,7 +82,8 @@ impl FromStr for YankSelector {
             .map_err(|error| fault(format!("{error}")))?;
         let specifiers = specifiers.trim();
         if let Some(version) = specifiers
-            .strip_prefix("==")
+            .strip_prefix("===")
+            .or_else(|| specifiers.strip_prefix("=="))
             .filter(|version| version.contains('+'))
         {
             return version
@@ -149,6 +150,11 @@ mod tests {
                 "flash_attn==2.6.3+rocm72:broken: twice",
                 "flash-attn==2.6.3+rocm72: broken: twice",
             ),
+            (
+                "flash-attn===2.6.3+rocm7.2: bad",
+                "flash-attn==2.6.3+rocm7.2: bad",
+            ),
+            ("flash-attn===2.6.3", "flash-attn===2.6.3"),
             ("a-1-py3-none-any.whl:  why ", "a-1-py3-none-any.whl: why"),
         ] {
             let rule: YankSelection = text.parse().unwrap();

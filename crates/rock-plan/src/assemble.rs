@@ -11,7 +11,7 @@ use super::interned_values::{CompactJob, InternedValues};
 use super::job_view::JobView;
 use super::naming::LabelFactory;
 use super::plan_checks::{
-    check_family_of_indexes, check_required_variables, warn_of_idle_values, warn_of_unknown_torch,
+    check_family_of_indexes, check_required_variables, warn_of_idle_values, warn_of_unknown_versions,
 };
 use super::{PlanInputs, collisions};
 use crate::config::{
@@ -341,7 +341,7 @@ pub fn plan(
         return None;
     }
     skip_published(&mut plan, options);
-    warn_of_unknown_torch(&plan, compat, sink);
+    warn_of_unknown_versions(&plan, compat, sink);
     if options.selection.is_empty() {
         warn_of_idle_values(&plan, options.explain_hint.as_deref(), sink);
     }

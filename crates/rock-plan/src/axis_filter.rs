@@ -7,13 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::IndexMap;
 
 use crate::codes::plan as codes;
-use crate::config::ParsedValue;
-use crate::matrix::{AxisSpace, CellRank, CellSelection};
-use crate::{Job, JobView, Plan, SavedPlan};
+use crate::config::{AxisRole, AxisValue, ParsedValue};
+use crate::matrix::{AxisSpace, CellRank, CellSelection, ExclusionRow};
+use crate::{Job, JobView, Plan, SavedExclusion, SavedPlan};
 use rock_compat::Compat;
 use rock_diagnostic::nearest::{nearest, with_nearest};
 use rock_diagnostic::{Diagnostic, Diagnostics, Location, counted};
-use rock_names::{GfxTarget, Version};
+use rock_names::{DistributionName, GfxTarget, Version};
 
 /// The name of a job's GPU targets, which need not be an axis.
 const GFX: &str = "gfx";
@@ -233,6 +233,36 @@ impl AxisFilter {
         Ok(())
     }
 
+    /// Returns a note if jobs of a filtered plan also build for targets that the filter does not
+    /// name: jobs are selected as a whole.
+    pub fn other_targets_note(&self, plan: &Plan) -> Option<String> {
+        let entries = self.entries.iter();
+        let words: Vec<&GfxWord> = entries
+            .filter_map(|entry| entry.gfx.as_ref())
+            .flatten()
+            .collect();
+        if words.is_empty() {
+            return None;
+        }
+        let targets = || words.iter().flat_map(|word| &word.targets);
+        let is_named = |target: &str| targets().any(|one| one == target);
+        let has_others = |job: &JobView<'_>| {
+            let mut built = job.gfx().iter();
+            built.any(|target| !is_named(&target.to_string()))
+        };
+        let list: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+        let list = list.join(",");
+        let jobs = match plan.jobs().filter(has_others).count() {
+            0 => return None,
+            1 => "1 job builds".to_owned(),
+            count => format!("{count} jobs build"),
+        };
+        Some(format!(
+            "{jobs} for other targets too, because `--only` selects whole jobs; `--gfx {list}` \
+             builds for {list} only"
+        ))
+    }
+
     /// Drops the jobs and the exclusions of a saved plan that [`Self::apply`] drops from a new one.
     /// Axes and values that the saved plan does not have are not an error.
     pub fn apply_to_saved(&self, plan: &mut SavedPlan, compat: &Compat) {
@@ -252,9 +282,27 @@ fn unknown_axis(plan: &Plan, entry: &FilterEntry) -> Diagnostic {
     let axes = axes(plan);
     let message = format!("no matrix file has an axis `{axis}`");
     let message = with_nearest(message, nearest(axis, axes.iter().map(String::as_str)));
+    let help = versions_of_distribution(plan, text).map_or_else(
+        || format!("name one of {}", join(&axes)),
+        |versions| format!("a distribution is selected by its versions: `--only {versions}`"),
+    );
     Diagnostic::new(&codes::UNKNOWN_SELECTION, message)
         .at(Location::Argument(format!("--only {axis}={text}")), "")
-        .help(format!("name one of {}", join(&axes)))
+        .help(help)
+}
+
+/// Returns the versions of a distribution in its matrix file, as `my-kernels=1.0,1.1`; `None` if no
+/// file builds it, or if its versions are not an axis of its own.
+fn versions_of_distribution(plan: &Plan, name: &str) -> Option<String> {
+    let name = name.parse::<DistributionName>().ok()?.normalized();
+    let group = plan
+        .groups
+        .iter()
+        .find(|group| group.config.distribution.normalized() == name)?;
+    let column = &group.space.axes()[group.space.position(AxisRole::Package)?];
+    let values = column.values.iter().flatten();
+    let versions: Vec<&str> = values.map(|value| value.text.as_str()).collect();
+    (!versions.is_empty()).then(|| format!("{}={}", column.name, versions.join(",")))
 }
 
 /// Returns the error for a value that no matrix file has, unless the plan has no jobs for another

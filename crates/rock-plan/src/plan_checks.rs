@@ -1,11 +1,13 @@
 //! Checks the jobs of a plan.
 
+use std::collections::BTreeMap;
+
 use super::assemble::{Plan, PlanGroup};
 use super::job::FAMILY;
 use super::job_view::JobView;
 use crate::codes::matrix;
 use crate::codes::plan as codes;
-use crate::config::{AxisRole, AxisValue, ParsedValue, missing_variable};
+use crate::config::{AxisRole, AxisValue, ParsedValue, TorchFrom, missing_variable};
 use rock_compat::Compat;
 use rock_diagnostic::{Diagnostic, Sink};
 
@@ -71,40 +73,69 @@ pub(super) fn check_family_of_indexes(plan: &Plan, sink: &mut Sink) {
 }
 
 /// Warns about torch releases that jobs install from an index and that the compatibility data does
-/// not list, although it lists others of their minor version.
-pub(super) fn warn_of_unknown_torch(plan: &Plan, compat: &Compat, sink: &mut Sink) {
-    let groups = plan.groups.iter();
-    let groups = groups.filter(|group| group.config.installed_torch_from().is_index());
-    for group in groups {
-        let Some(axis) = group.space.position(AxisRole::Torch) else {
-            continue;
-        };
-        let column = &group.space.axes()[axis];
-        for index in values_with_job(group, axis) {
-            let Some(AxisValue {
-                text,
-                value: ParsedValue::Torch(torch),
-            }) = &column.values[index]
-            else {
+/// not list, although it lists others of their minor version (P019), and about versions of Python
+/// and ROCm that it does not list at all (P095).
+pub(super) fn warn_of_unknown_versions(plan: &Plan, compat: &Compat, sink: &mut Sink) {
+    for group in &plan.groups {
+        for role in [AxisRole::Torch, AxisRole::Python, AxisRole::Rocm] {
+            let Some(axis) = group.space.position(role) else {
                 continue;
             };
-            let Some(newest) = compat.newest_release_if_unlisted(torch) else {
+            let column = &group.space.axes()[axis];
+            let values = column.values.iter().enumerate();
+            let mut unknown: BTreeMap<usize, Diagnostic> = values
+                .filter_map(|(index, value)| {
+                    Some((index, unknown_version(group, value.as_ref()?, compat)?))
+                })
+                .collect();
+            if unknown.is_empty() {
                 continue;
-            };
-            let path = format!("axes.{}[{index}]", column.name);
-            let message = format!("torch {text} is not a known release");
-            let help = format!(
-                "the newest known release of torch {} is {newest}; if {text} is newer than the \
-                 compatibility data, ignore this",
-                torch.minor()
-            );
-            sink.push(
-                Diagnostic::new(&codes::UNKNOWN_TORCH_RELEASE, message)
-                    .at(group.config.locations.of(&path), "")
-                    .help(help),
-            );
+            }
+            for index in values_with_job(group, axis) {
+                let path = format!("axes.{}[{index}]", column.name);
+                let warning = unknown.remove(&index);
+                sink.extend(warning.map(|one| one.at(group.config.locations.of(&path), "")));
+            }
         }
     }
+}
+
+/// Returns the warning about an axis value that the compatibility data does not list.
+fn unknown_version(group: &PlanGroup, value: &AxisValue, compat: &Compat) -> Option<Diagnostic> {
+    let text = &value.text;
+    match &value.value {
+        ParsedValue::Torch(torch) if group.config.installed_torch_from().is_index() => {
+            let newest = compat.newest_release_if_unlisted(torch)?;
+            let message = format!("torch {text} is not a known release");
+            Some(
+                Diagnostic::new(&codes::UNKNOWN_TORCH_RELEASE, message).help(format!(
+                    "the newest known release of torch {} is {newest}; if {text} is newer than \
+                     the compatibility data, ignore this",
+                    torch.minor()
+                )),
+            )
+        }
+        ParsedValue::Python(python) => {
+            let hint = compat.hint_if_unlisted_python(*python)?;
+            let message = format!("Python {text} is not a known version");
+            Some(Diagnostic::new(&codes::UNKNOWN_VERSION, message).help(hint))
+        }
+        ParsedValue::Rocm(rocm) if !has_rule_for_rocm(group) => {
+            let hint = compat.hint_if_unlisted_rocm(rocm)?;
+            let message = format!("ROCm {text} is not a known version");
+            Some(Diagnostic::new(&codes::UNKNOWN_VERSION, message).help(hint))
+        }
+        _ => None,
+    }
+}
+
+/// Returns whether a rule compares ROCm with torch, and reports an unknown version of it (P009).
+fn has_rule_for_rocm(group: &PlanGroup) -> bool {
+    let is_compared = matches!(
+        group.config.torch_from,
+        TorchFrom::PytorchIndex | TorchFrom::Image
+    );
+    is_compared && group.space.position(AxisRole::Torch).is_some()
 }
 
 /// Returns the indexes of the values of an axis that jobs have or cover.

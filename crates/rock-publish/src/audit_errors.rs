@@ -17,7 +17,7 @@ pub const REFUSED_CODES: [&Code; 13] = [
     &rocm::TWO_ROCM_MAJORS,
     &rocm::NO_DEVICE_CODE,
     &rocm::GFX_MISLABELLED,
-    &rocm::LABEL_NOT_IN_CONTENTS,
+    &rocm::NAME_NOT_IN_CONTENTS,
     &rocm::DAMAGED_LAYOUT,
     &rocm::DAMAGED_CODE_OBJECTS,
     &rocm::OTHER_DEVICE_CODE,
@@ -63,7 +63,7 @@ mod tests {
     const NAME: &str = "demo-1.0-cp312-cp312-linux_x86_64.whl";
 
     fn finding() -> Diagnostic {
-        Diagnostic::new(&rocm::LABEL_NOT_IN_CONTENTS, "the label is wrong")
+        Diagnostic::new(&rocm::NAME_NOT_IN_CONTENTS, "the label is wrong")
     }
 
     /// Returns the severity and the notes of what is reported about a wheel with a finding.
@@ -87,7 +87,7 @@ mod tests {
             [(Severity::Error, vec![hint])]
         );
         assert_eq!(
-            reported(NAME, &[&rocm::LABEL_NOT_IN_CONTENTS]),
+            reported(NAME, &[&rocm::NAME_NOT_IN_CONTENTS]),
             [(Severity::Note, Vec::new())]
         );
         assert!(reported("other-1.0-py3-none-any.whl", &[]).is_empty());

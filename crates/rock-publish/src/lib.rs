@@ -118,7 +118,8 @@ pub use release::{
     DirectoryContents, DirectoryFile, INDEX, ReleaseContents, ReleaseDetails, superseded,
 };
 pub use release_directory::{
-    FileTransfer, ReleaseDirectory, ReleaseDirectoryError, ReleaseLock, nested_release_error,
+    FileTransfer, ReleaseDirectory, ReleaseDirectoryError, ReleaseLock, file_in_path_error,
+    nested_release_error,
 };
 pub use release_plan::{AllowedDifferences, ReleasePlan};
 pub use rocm_label::missing_rocm_labels;

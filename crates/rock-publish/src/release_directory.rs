@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 use rock_bytes::start_threads;
 use rock_compat::Compat;
+use rock_diagnostic::codes::host::CANNOT_WRITE_FILE;
 use rock_diagnostic::{
     Diagnostic, Diagnostics, ExitClass, Location, Sink, list_first, shell_quoted,
 };
@@ -382,6 +383,19 @@ pub fn nested_release_error(path: &Path) -> Option<Diagnostic> {
                 "publish to it with `--out {}` and without `--tag`, or set `--out` to a directory of releases",
                 shell_quoted(shown.display().to_string())
             )),
+    )
+}
+
+/// Returns the error for the directory of a release whose path names a file, or leads through one.
+pub fn file_in_path_error(path: &Path) -> Option<Diagnostic> {
+    // Without a separator at the end, which would make a file a directory.
+    let path: PathBuf = path.components().collect();
+    let file = path.ancestors().find(|part| is_file(part))?;
+    let message = format!("`{}` is a file, not a directory", file.display());
+    Some(
+        Diagnostic::new(&CANNOT_WRITE_FILE, message)
+            .at(Location::Argument("--out".to_owned()), "")
+            .help("set `--out` to a directory; it is created if it does not exist"),
     )
 }
 

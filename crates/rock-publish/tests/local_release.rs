@@ -7,7 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rock_audit::codes::rocm::LABEL_NOT_IN_CONTENTS;
+use rock_audit::codes::rocm::NAME_NOT_IN_CONTENTS;
 use rock_compat::{Compat, RuntimeRequirements};
 use rock_diagnostic::{Diagnostic, ExitClass, Sink, SourceText};
 use rock_index::{FileLinks, IndexFile, SimpleRepository, YankStatus, repository};
@@ -194,10 +194,10 @@ fn a_label_that_the_contents_contradict_is_an_error_unless_it_is_allowed() {
     let compat = Compat::embedded();
     let details = ReleasePlan::default().details(None, &assets, &[], &compat);
     let reported = audit_errors(&offered, &details, &[]);
-    assert_eq!(codes(&reported), ["label-not-in-contents"]);
+    assert_eq!(codes(&reported), ["name-not-in-contents"]);
     assert!(reported[0].is_error());
-    let allowed = audit_errors(&offered, &details, &[&LABEL_NOT_IN_CONTENTS]);
-    assert_eq!(codes(&allowed), ["label-not-in-contents"]);
+    let allowed = audit_errors(&offered, &details, &[&NAME_NOT_IN_CONTENTS]);
+    assert_eq!(codes(&allowed), ["name-not-in-contents"]);
     assert!(!allowed[0].is_error());
 
     for asset in &mut assets {

@@ -18,18 +18,18 @@ const MOST_JOBS: usize = 5_000;
 /// Evaluates every condition, and every part whose condition holds, for each job. Facts of the
 /// machine have stand-ins. Each error is reported once, with the number of affected jobs and the ID
 /// of one of them. Advice against values of variables and the diagnostics that `also` returns for a
-/// build are reported in the same way.
+/// job and its build are reported in the same way.
 pub fn check(
     jobs: impl IntoIterator<Item = Job>,
     document: &RecipeDocument,
     compat: &Compat,
-    also: &dyn Fn(&Build) -> Vec<Diagnostic>,
+    also: &dyn Fn(&Job, &Build) -> Vec<Diagnostic>,
     sink: &mut Sink,
 ) {
     let mut found: Vec<(Diagnostic, usize, String)> = Vec::new();
     for job in jobs.into_iter().take(MOST_JOBS) {
         let built = build(&job, document, compat, &site_of(&job), &BTreeMap::new());
-        let found_in = |build: Build| [against(&job, &build, compat), also(&build)].concat();
+        let found_in = |build: Build| [against(&job, &build, compat), also(&job, &build)].concat();
         for diagnostic in built.map_or_else(|faults| faults, found_in) {
             match found.iter_mut().find(|(known, _, _)| *known == diagnostic) {
                 Some((_, count, _)) => *count += 1,
@@ -137,7 +137,7 @@ mod tests {
                 std::iter::repeat_n(job.clone(), jobs),
                 &document,
                 &compat,
-                &|_| Vec::new(),
+                &|_, _| Vec::new(),
                 &mut sink,
             );
             let found = sink.finish();

@@ -1,6 +1,8 @@
 //! `plan`: values of the command line that replace those of the matrix files.
 
+use crate::compat::Compat;
 use crate::config::AxisOverrides;
+use crate::diagnostic::nearest::did_you_mean;
 
 // Options that override values of the matrix files.
 #[derive(Debug, clap::Args)]
@@ -77,4 +79,17 @@ pub(super) fn axis_value(text: &str) -> Result<(String, String), String> {
         Some((axis, value)) if !axis.is_empty() => Ok((axis.to_owned(), value.to_owned())),
         _ => Err("expected AXIS=VALUES, such as python=3.12".to_owned()),
     }
+}
+
+/// Parses `AXIS=VALUES` of `--only`. The error for a value without an axis suggests the axis.
+pub(super) fn selected_value(text: &str) -> Result<(String, String), String> {
+    axis_value(text).map_err(|error| {
+        let pairs = Compat::embedded().pairs_of_value(text);
+        let pairs: Vec<&str> = pairs.iter().map(String::as_str).collect();
+        if text.contains('=') || pairs.is_empty() {
+            error
+        } else {
+            format!("{error}; {}", did_you_mean(&pairs))
+        }
+    })
 }

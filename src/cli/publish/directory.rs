@@ -12,8 +12,8 @@ use crate::index::{carry_over, yank_notes};
 use crate::publish::{
     CheckDepth, DigestCache, DownloadedArtifacts, FileTransfer, INDEX, LocalAsset, OnDifference,
     PublishSummary, ReleaseContents, ReleaseDirectory, ReleaseDirectoryError, ReleaseLock, TagName,
-    as_release, audit_errors, expand_paths, missing_rocm_labels, nested_release_error, read_assets,
-    read_yanked_files, unique_by_name, without_paths,
+    as_release, audit_errors, expand_paths, file_in_path_error, missing_rocm_labels,
+    nested_release_error, read_assets, read_yanked_files, unique_by_name, without_paths,
 };
 use crate::sys::Signals;
 
@@ -51,7 +51,7 @@ pub(super) fn publish(
     }
     check_torch(&offered, args, compat, sink);
     as_release(&without_paths(&offered), sink);
-    sink.extend(nested_release_error(&directory));
+    sink.extend(file_in_path_error(&directory).or_else(|| nested_release_error(&directory)));
     let Some(links) = links.filter(|_| !sink.has_errors()) else {
         return Err(Exit::Fault);
     };
@@ -70,8 +70,6 @@ pub(super) fn publish(
     let names: BTreeSet<&str> = kept.iter().map(LocalAsset::name).collect();
     let allowed = args.allowed_differences();
     plan.check(&assets, &names, &details, allowed, compat, sink);
-    let is_kept = |name: &str| !args.dry_run || opened.has_asset(name);
-    sink.extend(missing_rocm_labels(&assets, &details, is_kept));
     sink.extend(audit_errors(&assets, &details, &args.allow));
     let mut all: Vec<LocalAsset> = offered.into_iter().chain(kept).collect();
     let yanked = read_yanked_files(&directory.join(INDEX))
@@ -91,6 +89,9 @@ pub(super) fn publish(
             Exit::Fault
         })?;
     let edits = opened.edits(&release, &superseded, difference, sink);
+    let is_written = !args.dry_run && !sink.has_errors();
+    let is_kept = |name: &str| is_written || opened.has_asset(name);
+    sink.extend(missing_rocm_labels(&assets, &details, is_kept));
     if sink.has_errors() {
         return Err(Exit::Fault);
     }

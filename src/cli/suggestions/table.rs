@@ -45,6 +45,7 @@ attention * -> rock-matrix attention report --gfx *
 
 build --list -> `rock-matrix plan` lists the jobs
 build --print-build-identifiers -> `rock-matrix plan --format ids` prints the IDs of the jobs
+build --force|--rebuild -> `rock-matrix build` builds again without an option; `--resume` continues an unfinished build
 build --jobs|--parallel|-j -> `vars: {max-jobs: N}` in the matrix file limits the parallel compilers
 build --filter|--select -> `rock-matrix plan --only AXIS=VALUE --format ids` prints IDs of jobs
 build --test -> use `rock-matrix test JOB --dist DIR`
@@ -82,6 +83,7 @@ index yank --file|--files|--dir -> write them without options: `rock-matrix inde
 index unyank --file|--files|--dir -> write them without options: `rock-matrix index unyank DIR FILES`
 index * -> rock-matrix index build *
 
+init --dry-run|-n -> `rock-matrix init` keeps existing files; `rock-matrix init DIR` writes to a new directory
 init --force -> `rock-matrix init` keeps existing files; remove those that it should write again
 init --list -> `rock-matrix recipe list` lists the recipes
 init --template -> `--recipe NAME` selects what to start with
@@ -125,7 +127,7 @@ release prune -> `--state FILE` reads saved releases, without `--repo`
 
 render github|ci|actions|yaml -> rock-matrix render workflow
 render dockerfile|container|podman -> rock-matrix render docker
-render --dry-run|-n -> `rock-matrix render` runs nothing
+render --dry-run|-n -> `rock-matrix render` runs nothing; with `--out`, `--check` writes nothing and compares the files
 render --list -> `rock-matrix plan` lists the jobs
 render workflow --only -> `rock-matrix plan` has the option `--only`
 

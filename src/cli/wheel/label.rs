@@ -1,5 +1,6 @@
 //! `wheel label`: set or remove the local version label.
 
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
@@ -84,7 +85,7 @@ impl Args {
     ///
     /// # Errors
     /// The exit code of the command, after reporting that there is no label or that it is invalid.
-    fn wheels_and_label(&self) -> Result<(&[PathBuf], Option<LocalLabel>), Exit> {
+    fn wheels_and_label(&self, shell: &Shell) -> Result<(&[PathBuf], Option<LocalLabel>), Exit> {
         let (last, wheels) = self.words.split_last().expect("clap requires an argument");
         let text = last.to_string_lossy();
         if self.remove || self.local.is_some() {
@@ -108,7 +109,7 @@ impl Args {
                 text,
             )
         };
-        if let Some(error) = self.label_first_error() {
+        if let Some(error) = self.label_first_error(&shell.arguments) {
             return Err(missing(&error));
         }
         if wheels.is_empty() || has_wheel_extension(&text) || sys::is_directory(last) {
@@ -127,10 +128,10 @@ impl Args {
         Ok((wheels, Some(label)))
     }
 
-    /// Returns the error that the label is before the wheels, with the corrected command line;
-    /// `None` if the first argument is not a label, or the last one neither a wheel nor a
-    /// directory.
-    fn label_first_error(&self) -> Option<String> {
+    /// Returns the error that the label is before the wheels, with the corrected command line,
+    /// which keeps all options; `None` if the first argument is not a label, or the last one
+    /// neither a wheel nor a directory. `arguments` begins with the program.
+    fn label_first_error(&self, arguments: &[OsString]) -> Option<String> {
         let (label, wheels) = self.words.split_first()?;
         let last = wheels.last()?;
         let is_wheel = has_wheel_extension(&last.to_string_lossy());
@@ -141,9 +142,15 @@ impl Args {
         if has_wheel_extension(text) || !is_label(text) {
             return None;
         }
-        let paths = shell_line(wheels.iter().chain([label]));
+        let mut words: Vec<&OsStr> = vec![OsStr::new("rock-matrix")];
+        words.extend(arguments.iter().skip(1).map(OsString::as_os_str));
+        let from = words.iter().position(|word| *word == label.as_os_str())?;
+        let label = words.remove(from);
+        let to = words.iter().rposition(|word| *word == last.as_os_str())?;
+        words.insert(to + 1, label);
         Some(format!(
-            "the label comes after the wheels: `rock-matrix wheel label {paths}`"
+            "the label comes after the wheels: `{}`",
+            shell_line(words)
         ))
     }
 }
@@ -160,7 +167,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         (false, true) => ExistingLabel::Replace,
         (false, false) => ExistingLabel::Refuse,
     };
-    let (wheels, label) = match args.wheels_and_label() {
+    let (wheels, label) = match args.wheels_and_label(shell) {
         Ok(found) => found,
         Err(exit) => return exit,
     };
@@ -186,7 +193,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
                         .map_err(|error| first(error.diagnostics()))?;
                 if let Some(finding) = found
                     .into_iter()
-                    .find(|one| one.is_error() && one.code == &codes::LABEL_NOT_IN_CONTENTS)
+                    .find(|one| one.is_error() && one.code == &codes::NAME_NOT_IN_CONTENTS)
                 {
                     return Err(finding);
                 }

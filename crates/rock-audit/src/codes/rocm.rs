@@ -20,7 +20,7 @@ pub const ALL: &[&Code] = &[
     &NO_DEVICE_CODE,
     &GFX_MISLABELLED,
     &COMPRESSED_BUNDLE,
-    &LABEL_NOT_IN_CONTENTS,
+    &NAME_NOT_IN_CONTENTS,
     &NEW_CODE_OBJECT,
     &WRAPPERS_DIFFER,
     &LABEL_NOT_READ,
@@ -130,9 +130,9 @@ pub const COMPRESSED_BUNDLE: Code = Code::note(
     "The code objects are compressed. A HIP runtime reads the format of its own compiler and older ones: version 2 requires ROCm 6.2 or later, version 3 ROCm 7.1 or later.",
 );
 /// A filename that the contents contradict.
-pub const LABEL_NOT_IN_CONTENTS: Code = Code::error(
+pub const NAME_NOT_IN_CONTENTS: Code = Code::error(
     "R125",
-    "label-not-in-contents",
+    "name-not-in-contents",
     "The filename contradicts the contents of the wheel in one of these ways:\n\n- The ROCm release in the local version label has another major version than the SONAMEs that the libraries need.\n- The torch version or C++ ABI in the label is not that of the torch symbols that the libraries need.\n- The label names CUDA, but the libraries are for ROCm, or the reverse.\n- The label names a Python that the wheel tag does not permit, or gfx targets other than those of the code objects. If there are no code objects at all, this is a warning, because kernels may be compiled at run time.\n- The label names a backend that compiles kernels at run time (`triton`), but the wheel contains compiled kernels; or it names `ck`, but the wheel contains no library.\n- The Python tag is not that of the extension modules.\n- The label starts with `rocm.`, as `wheel embed` sets it, but no ROCm is embedded, or the reverse.\n\nBuild against the versions in the filename, or correct it with `rock-matrix wheel label` or `retag`.",
 );
 /// Code objects that are newer than the ROCm release in the label.

@@ -120,7 +120,7 @@ fn gfx(context: CheckContext<'_>, words: &[Word]) -> Option<Diagnostic> {
     );
     Some(
         context
-            .on_wheel(&codes::LABEL_NOT_IN_CONTENTS, message)
+            .on_wheel(&codes::NAME_NOT_IN_CONTENTS, message)
             .help(format!(
                 "build for the targets in the label, or {CORRECT_LABEL}"
             )),
@@ -157,7 +157,7 @@ pub(super) fn gfx_without_code(context: CheckContext<'_>) -> Option<Diagnostic> 
     );
     Some(
         context
-            .on_wheel(&codes::LABEL_NOT_IN_CONTENTS, message)
+            .on_wheel(&codes::NAME_NOT_IN_CONTENTS, message)
             .severity(Severity::Warning)
             .help(format!(
                 "build for the targets in the label, or {CORRECT_LABEL}"
@@ -188,7 +188,7 @@ fn other_python(context: CheckContext<'_>, digits: &str) -> Option<Diagnostic> {
         "the label says Python {digits}, but the tag is {}",
         tags.join(".")
     );
-    Some(context.on_wheel(&codes::LABEL_NOT_IN_CONTENTS, message))
+    Some(context.on_wheel(&codes::NAME_NOT_IN_CONTENTS, message))
 }
 
 /// Returns the minor version of Python 3 in the digits of a tag, 12 of `312`.
@@ -243,7 +243,7 @@ fn accelerator(context: CheckContext<'_>, parts: &LabelParts) -> Option<Diagnost
     };
     Some(
         context
-            .on_member(&codes::LABEL_NOT_IN_CONTENTS, path, message)
+            .on_member(&codes::NAME_NOT_IN_CONTENTS, path, message)
             .help(CORRECT_LABEL),
     )
 }
@@ -295,7 +295,7 @@ fn abi(context: CheckContext<'_>, is_new: bool) -> Option<Diagnostic> {
     };
     let message =
         format!("the label says cxx11abi {is_new}, but `{symbol}` has the {word} C++ ABI");
-    Some(context.on_wheel(&codes::LABEL_NOT_IN_CONTENTS, message))
+    Some(context.on_wheel(&codes::NAME_NOT_IN_CONTENTS, message))
 }
 
 /// Reports a backend with kernels compiled at run time in a wheel with compiled code, and one with
@@ -307,7 +307,7 @@ fn other_backend(context: CheckContext<'_>, backend: &str) -> Option<Diagnostic>
              library"
         );
         let is_empty = context.libraries().next().is_none();
-        return is_empty.then(|| context.on_wheel(&codes::LABEL_NOT_IN_CONTENTS, message));
+        return is_empty.then(|| context.on_wheel(&codes::NAME_NOT_IN_CONTENTS, message));
     }
     let file = context
         .files
@@ -317,7 +317,7 @@ fn other_backend(context: CheckContext<'_>, backend: &str) -> Option<Diagnostic>
         "the label says {backend}, whose kernels are compiled at run time, but this contains \
          compiled ones"
     );
-    Some(context.on_member(&codes::LABEL_NOT_IN_CONTENTS, &file.path, message))
+    Some(context.on_member(&codes::NAME_NOT_IN_CONTENTS, &file.path, message))
 }
 
 /// Reports a ROCm in the label with another major version than the libraries.
@@ -335,7 +335,7 @@ fn rocm(context: CheckContext<'_>, parts: &LabelParts) -> Option<Diagnostic> {
     );
     Some(
         context
-            .on_wheel(&codes::LABEL_NOT_IN_CONTENTS, message)
+            .on_wheel(&codes::NAME_NOT_IN_CONTENTS, message)
             .help(format!(
                 "build against the ROCm in the label, or {CORRECT_LABEL}"
             )),
@@ -392,7 +392,7 @@ fn torch(context: CheckContext<'_>, parts: &LabelParts) -> Option<Diagnostic> {
         "the label says torch {minor}, but the torch symbols that the wheel needs are those of \
          {need}"
     );
-    let finding = context.on_wheel(&codes::LABEL_NOT_IN_CONTENTS, message);
+    let finding = context.on_wheel(&codes::NAME_NOT_IN_CONTENTS, message);
     Some(
         need.because
             .into_iter()

@@ -60,7 +60,7 @@ pub fn check_python_tags<'m>(
     let pythons = pythons.join(" and ");
     let message = format!("the filename says {claim}, but `{stem}` exists only for {pythons}");
     Some(
-        Diagnostic::new(&codes::LABEL_NOT_IN_CONTENTS, message)
+        Diagnostic::new(&codes::NAME_NOT_IN_CONTENTS, message)
             .at(in_member(file_name, module.path), "")
             .help(format!(
                 "use the tags of {pythons}, or build the module for the Pythons in the filename"

@@ -30,6 +30,8 @@ pub const ALL: &[&Code] = &[
     &NO_SIGNALS,
     &MISSING_SOURCE,
     &TORCH_NOT_OF_LABEL,
+    &PYTHON_NOT_OF_PROJECT,
+    &VERSION_NOT_OF_PROJECT,
 ];
 
 /// A stage that failed.
@@ -187,4 +189,22 @@ pub const TORCH_NOT_OF_LABEL: Code = Code::warning(
     "B095",
     "torch-not-of-label",
     "The build used another torch or ROCm than the label of the wheel names: torch has another version or no HIP, or the HIP compiler belongs to another ROCm. With `torch-from: host`, the build uses the torch that is installed.\n\n`publish` refuses such a wheel if it contains compiled code (G130). A wheel without compiled code is the same with every torch.",
+);
+/// A Python that the project does not support.
+pub const PYTHON_NOT_OF_PROJECT: Code = Code::warning(
+    "B096",
+    "python-not-of-project",
+    "`requires-python` in the `pyproject.toml` that a job is built from excludes the Python of the \
+     job, so pip refuses to build or install the project. `check` compares literals of \
+     `pyproject.toml` in source trees of this machine; other sources are unknown before the \
+     build.\n\nRemove the Python from the axis, or change `requires-python`.",
+);
+/// A version that the project does not have.
+pub const VERSION_NOT_OF_PROJECT: Code = Code::warning(
+    "B097",
+    "version-not-of-project",
+    "The `pyproject.toml` that a job is built from states another version than the matrix file. \
+     The built wheel has the version of the project, so its name is not the expected one, and the \
+     build fails (B054) unless the recipe sets the version.\n\nWrite the version of the project \
+     into the matrix file, or change it in the project.",
 );

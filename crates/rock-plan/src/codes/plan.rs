@@ -43,6 +43,7 @@ pub const ALL: &[&Code] = &[
     &NO_STARTER,
     &CANNOT_COLLAPSE,
     &ARCHITECTURE_CONFLICT,
+    &UNKNOWN_VERSION,
 ];
 
 /// Torch without official wheels for this ROCm.
@@ -335,4 +336,13 @@ pub const ARCHITECTURE_CONFLICT: Code = Code::error(
     "P092",
     "architecture-conflict",
     "Wheels are built for the architecture of their runner: on `ubuntu-24.04-arm` a job builds for `linux_aarch64`. This contradicts another setting: labels for two architectures, the members of a runner pool, the runner that tests a wheel, the tag under `repair`, or the fixed tag of a recipe's backend.\n\nThe table `runners` has the architecture of each known runner. The labels `X64` and `ARM64`, which GitHub gives to self-hosted runners, determine that of other runners; without one it is x86_64.",
+);
+/// A Python or ROCm version that the compatibility data does not list.
+pub const UNKNOWN_VERSION: Code = Code::warning(
+    "P095",
+    "unknown-version",
+    "The compatibility data lists no release of this minor version of Python or ROCm: it is a \
+     typo, or the version is older or newer than the data. The jobs are kept, and fail if the \
+     version does not exist. `rock-matrix compat list rocm` shows the known versions of ROCm, and \
+     `rock-matrix compat list torch` the Pythons that torch has wheels for.",
 );

@@ -180,7 +180,7 @@ fn import_conflict(inputs: &RuleInputs<'_>) -> RuleResult {
             torch_from.is_index() && newest.is_some()
         };
         if matches!(support, Support::Unknown(_)) && is_unlisted() {
-            // `warn_of_unknown_torch` reports the release (P019).
+            // `warn_of_unknown_versions` reports the release (P019).
             return None;
         }
         import_finding(torch_from, support)

@@ -1,9 +1,10 @@
 //! Reads matrix files, recipes and issues as text.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::MAX_DOCUMENT_BYTES;
+use crate::config::MATRICES;
 use rock_diagnostic::codes::{host, matrix as codes};
 use rock_diagnostic::{Diagnostic, Location, SourceText, shell_quoted};
 use rock_names::has_wheel_extension;
@@ -55,13 +56,31 @@ pub fn read_document(path: &Path) -> Result<SourceText, Diagnostic> {
     }
     let bytes = sys::read_bytes(path, MAX_DOCUMENT_BYTES).map_err(|error| {
         let help = if sys::exists(path) {
-            "give a YAML file that can be read"
+            "give a YAML file that can be read".to_owned()
+        } else if let Some(near) = similar_file(path) {
+            format!("did you mean `{}`?", near.display())
         } else {
-            "check the name of the file"
+            "check the name of the file".to_owned()
         };
         Diagnostic::from(error).at(place, "").help(help)
     })?;
     decode(name, bytes)
+}
+
+/// Returns the file that a path to no file may stand for: with the extension `.yaml`, in
+/// `matrices/`, or both.
+fn similar_file(path: &Path) -> Option<PathBuf> {
+    let mut with_extension = path.as_os_str().to_owned();
+    with_extension.push(".yaml");
+    let with_extension = PathBuf::from(with_extension);
+    let in_matrices = |path: &Path| Path::new(MATRICES).join(path);
+    [
+        in_matrices(path),
+        in_matrices(with_extension.as_path()),
+        with_extension,
+    ]
+    .into_iter()
+    .find(|path| sys::is_file(path))
 }
 
 /// Whether a directory has wheels and no YAML files.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use rock_compat::policy::{PlatformPolicies, PolicyFamily};
-use rock_names::{Arch, PythonVersion, Version, VersionSpecifiers, WheelName};
+use rock_names::{Arch, PythonVersion, VersionSpecifiers, WheelName};
 
 use super::{LibcKind, MachineLibc};
 
@@ -24,8 +24,6 @@ const OLDEST_MUSL: (u64, u64) = (1, 0);
 
 /// The number of minor versions that are checked when `Requires-Python` narrows an open range.
 const MINORS: u8 = 64;
-/// A patch number greater than that of any release; the greatest so far are in the twenties.
-const LAST_PATCH: u64 = 999;
 
 /// A range of Python versions, of one major version, that a wheel tag supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -111,7 +109,7 @@ impl PythonRange {
         let last = self.to.unwrap_or(self.from.1.saturating_add(MINORS));
         let mut ranges: Vec<Self> = Vec::new();
         for minor in
-            (self.from.1..=last).filter(|minor| allows_minor(specifiers, (self.from.0, *minor)))
+            (self.from.1..=last).filter(|minor| specifiers.allows_minor((self.from.0, *minor)))
         {
             match ranges
                 .last_mut()
@@ -130,27 +128,6 @@ impl PythonRange {
         }
         ranges
     }
-}
-
-/// Returns whether specifiers allow any patch release of a minor version. The answer can change
-/// only next to a patch release that the specifiers name, so only these, their neighbors and the
-/// first and last patch releases are checked.
-fn allows_minor(specifiers: &VersionSpecifiers, (major, minor): (u8, u8)) -> bool {
-    let named = specifiers
-        .releases()
-        .filter_map(|release| match release[..] {
-            [own_major, own_minor, patch, ..]
-                if (own_major, own_minor) == (major.into(), minor.into()) =>
-            {
-                Some(patch)
-            }
-            _ => None,
-        });
-    let beside = named.flat_map(|patch| [patch.saturating_sub(1), patch, patch.saturating_add(1)]);
-    [0, LAST_PATCH].into_iter().chain(beside).any(|patch| {
-        let version = format!("{major}.{minor}.{patch}").parse::<Version>();
-        version.is_ok_and(|version| specifiers.contains(&version))
-    })
 }
 
 /// Returns the Pythons for which installers accept a Python tag with an ABI tag
