@@ -111,7 +111,9 @@ fn check(args: &Args, shell: &Shell) -> Result<(usize, Sink), Exit> {
                 // An earlier step of a workflow may create the source.
                 let missing = exec::missing_sources(matrix.recipe(), build, caller).into_iter();
                 let missing = missing.map(|fault| fault.severity(Severity::Warning));
-                missing.chain(projects.warnings(job, build, caller)).collect()
+                missing
+                    .chain(projects.warnings(job, build, caller))
+                    .collect()
             };
             recipe::check(
                 group.jobs(number).map(JobView::to_job),

@@ -63,9 +63,8 @@ impl SourceProjects {
             if let (Some(wanted), Some(stated)) = (&job.version, &project.version)
                 && wanted.public() != stated.public()
             {
-                let message = format!(
-                    "`{shown}` has version {stated}, and the matrix file builds {wanted}"
-                );
+                let message =
+                    format!("`{shown}` has version {stated}, and the matrix file builds {wanted}");
                 let axis = job.distribution.normalized();
                 warnings.push(
                     Diagnostic::new(&codes::VERSION_NOT_OF_PROJECT, message).help(format!(

@@ -11,7 +11,8 @@ use super::interned_values::{CompactJob, InternedValues};
 use super::job_view::JobView;
 use super::naming::LabelFactory;
 use super::plan_checks::{
-    check_family_of_indexes, check_required_variables, warn_of_idle_values, warn_of_unknown_versions,
+    check_family_of_indexes, check_required_variables, warn_of_idle_values,
+    warn_of_unknown_versions,
 };
 use super::{PlanInputs, collisions};
 use crate::config::{

@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::IndexMap;
 
 use crate::codes::plan as codes;
-use crate::config::{AxisRole, AxisValue, ParsedValue};
-use crate::matrix::{AxisSpace, CellRank, CellSelection, ExclusionRow};
-use crate::{Job, JobView, Plan, SavedExclusion, SavedPlan};
+use crate::config::{AxisRole, ParsedValue};
+use crate::matrix::{AxisSpace, CellRank, CellSelection};
+use crate::{Job, JobView, Plan, SavedPlan};
 use rock_compat::Compat;
 use rock_diagnostic::nearest::{nearest, with_nearest};
 use rock_diagnostic::{Diagnostic, Diagnostics, Location, counted};

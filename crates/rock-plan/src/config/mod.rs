@@ -28,13 +28,13 @@ pub use issue::{RequestedCell, requested};
 pub use key_locations::KeyLocations;
 pub use lookups::{AxisOverrides, HostRocm, Lookups};
 pub use model::*;
-pub use repair::*;
 pub use parsed_file::ParsedFile;
 pub use profile::{RecipeBackend, RecipeProfile};
 pub use read::{docker_argument_fault, is_saved_plan, read, read_parsed};
 pub(crate) use read::{package_version, released_version};
 pub(crate) use recipe_checks::{check_recipe, missing_variable};
 pub use reference::{reference, schema};
+pub use repair::*;
 pub use runner::{RunnerSelector, RunnerSelectorError, is_runner_group};
 pub use settings::matrix_of_settings;
 

@@ -77,7 +77,7 @@ fn each_error_of_a_recipe_is_reported_once_with_its_job_count() {
         jobs,
         &document,
         &Compat::embedded(),
-        &|_| Vec::new(),
+        &|_, _| Vec::new(),
         &mut sink,
     );
     let found = sink.finish();
