@@ -339,17 +339,41 @@ fn unknown_values_of_a_question_are_named() {
             .stderr
             .starts_with("warning[K006 bad-question]: unknown gfx target")
     );
-    let overview = explain(&["torch=9", "gfx=gfx942"]).exits(0);
+    let unknown = explain(&["torch=9", "gfx=gfx942"]).exits(0).stdout;
     assert!(
-        overview.stdout.starts_with("gfx942\n"),
-        "{}",
-        overview.stdout
+        unknown.starts_with("the wheels of torch 9 on gfx942: unknown\n"),
+        "{unknown}"
     );
-    assert!(
-        overview
-            .stderr
-            .starts_with("warning[K006 bad-question]: unknown torch version")
-    );
+}
+
+/// Hints consider all values of a query.
+#[test]
+fn all_pairs_are_answered_with_values_that_fit_each_other() {
+    let project = Project::new().file("facts/all.yaml", SMALL_FACTS);
+    let explain = |words: &[&str], code: i32| {
+        project
+            .run(&[&["compat", "explain", "--compat", "facts"], words].concat())
+            .exits(code)
+            .stdout
+    };
+    insta::assert_snapshot!(explain(&["torch=3.0", "gfx=gfx1201"], 1), @r"
+    the wheels of torch 3.0 on gfx1201: no
+      because: torch 3.0 has wheels for ROCm 8.0, which contain no code for gfx1201
+      help: use torch 3.1 with ROCm 8.1
+    ");
+    insta::assert_snapshot!(explain(&["torch=3.1", "gfx=gfx1201", "python=3.11"], 1), @r"
+    torch 3.1 with Python 3.11: no
+      because: torch 3.1 has wheels for Python 3.12 and 3.13, not 3.11
+      help: use Python 3.12 to 3.13
+    the wheels of torch 3.1 for ROCm 8.1 on gfx1201: yes
+    ");
+    insta::assert_snapshot!(explain(&["torch=3.0", "rocm=8.1", "python=3.13"], 1), @r"
+    torch 3.0 with ROCm 8.1: no
+      because: torch 3.0 has wheels for ROCm 8.0, not 8.1
+      help: use torch 3.1
+    torch 3.0 with Python 3.13: no
+      because: torch 3.0 has wheels for Python 3.12, not 3.13
+    ");
 }
 
 #[test]

@@ -1251,6 +1251,12 @@ fn a_wheel_without_hashes_is_refused_by_what_makes_none_and_mended_by_what_does(
             "{stderr}"
         );
     }
+    let verified = project.run(&["wheel", "verify", PLAIN]).exits(1).stderr;
+    assert_eq!(verified.matches("error[W024").count(), 1, "{verified}");
+    assert!(
+        verified.contains(" = note: the same in 5 other files\n"),
+        "{verified}"
+    );
     let trusting = [
         "wheel",
         "repair",

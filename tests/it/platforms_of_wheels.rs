@@ -275,7 +275,7 @@ fn a_module_with_an_open_libc_keeps_its_tag() {
       claims    linux_x86_64 (accurate)
       platform  linux_x86_64
       symbols   manylinux_2_5_x86_64
-      next      manylinux_2_41_x86_64 lacks a C library, but whether glibc or musl is unknown
+      next      manylinux_2_5_x86_64 lacks a C library, but whether glibc or musl is unknown
     warning[E010 open-libc]: it calls `malloc`, but whether from glibc or musl is unknown
     --> demo-1.0-cp310-cp310-linux_x86_64.whl: _demo.cpython-310-x86_64-linux-gnu.so
     help: link it with its C library (`-lc`), or name the platform in the filename of the wheel

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use rock_matrix::exec::{BuildRecord, BuiltWheel};
 
+use crate::support::elf::Library;
 use crate::support::{Project, Wheel, appears};
 
 const CP311: &str = "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl";
@@ -1133,4 +1134,24 @@ fn a_folder_of_releases_is_no_release() {
     project
         .run(&["publish", "--to", "releases", "--tag", "v2", "dist"])
         .exits(0);
+}
+
+/// A wheel that is refused does not hide what an audit finds in another one.
+#[test]
+fn one_run_reports_the_errors_of_all_wheels() {
+    let tagged = CP312.replace("linux_x86_64", "manylinux_2_17_x86_64");
+    let library = Library::extension("_demo").needs("libc.so.6", &["GLIBC_2.34"]);
+    let claiming = wheel(&tagged).executable("demo/_demo.so", library.build());
+    let weak = wheel(CP311).edit("RECORD", |text| text.replace("sha256=", "md5="));
+    let project = Project::new()
+        .bytes(&format!("dist/{CP311}"), &weak.bytes())
+        .bytes(&format!("dist/{tagged}"), &claiming.bytes());
+    let stderr = project
+        .run(&["publish", "--out", "release", "dist"])
+        .exits(1)
+        .stderr;
+    for code in ["W024", "R101"] {
+        assert!(stderr.contains(&format!("error[{code} ")), "{stderr}");
+    }
+    assert!(!project.has("release"));
 }

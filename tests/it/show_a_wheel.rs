@@ -585,14 +585,14 @@ fn a_person_reads_the_verdict_and_what_is_wrong() {
       claims    manylinux_2_17_x86_64 (not accurate)
       platform  linux_x86_64
       symbols   manylinux_2_34_x86_64: GLIBC_2.34, hip_4.2
-      next      manylinux_2_41_x86_64 lacks libamdhip64.so.6, which demo/_demo.so needs
+      next      manylinux_2_34_x86_64 lacks libamdhip64.so.6, which demo/_demo.so needs
       needs     libamdhip64.so.6, not found here
       ROCm      6, by libamdhip64.so.6
-    error[R101 false-platform-tag]: the filename claims `manylinux_2_17_x86_64`, but `demo/_demo.so` needs GLIBC_2.34, which it does not provide
+    warning[R101 false-platform-tag]: the filename claims `manylinux_2_17_x86_64`, but `demo/_demo.so` needs GLIBC_2.34, which it does not provide
     --> demo-1.0+rocm62-cp312-cp312-manylinux_2_17_x86_64.whl
     help: its own symbols allow `manylinux_2_34_x86_64`
 
-    error[R110 absolute-rpath]: RUNPATH names `/opt/rocm/lib`, which other machines do not have
+    warning[R110 absolute-rpath]: RUNPATH names `/opt/rocm/lib`, which other machines do not have
     --> demo-1.0+rocm62-cp312-cp312-manylinux_2_17_x86_64.whl: demo/_demo.so
     help: drop it with `rock-matrix wheel repair --fix-rpath`, or link with a path from `$ORIGIN`
     ");
@@ -627,7 +627,7 @@ fn a_person_reads_which_file_and_symbol_keep_it_from_the_next_platform() {
             library.needs(&format!("lib{one}.so"), &[])
         });
     insta::assert_snapshot!(next(&wheel(&many)), @r"
-      next      manylinux_2_41_x86_64 lacks liba.so, which demo/_demo.so needs
+      next      manylinux_2_17_x86_64 lacks liba.so, which demo/_demo.so needs
                                             libb.so, which demo/_demo.so needs
                                             libc.so, which demo/_demo.so needs
                                             and 2 more
@@ -731,6 +731,35 @@ fn a_label_that_the_libraries_contradict_is_refused_on_request() {
             .starts_with("error[R125 name-not-in-contents]")
     );
     label("rocm70").exits(0);
+    // Without the option, it is a warning.
+    let warned = project.run(&["wheel", "label", NAME, "rocm6.4"]).exits(0);
+    assert!(
+        warned
+            .stderr
+            .starts_with("warning[R125 name-not-in-contents]"),
+        "{}",
+        warned.stderr
+    );
+    let silent = project.run(&["wheel", "label", NAME, "rocm7.1"]).exits(0);
+    assert_eq!(silent.stderr, "");
+}
+
+/// The refusal of a tag does not hide that RECORD has no hash of the changed files.
+#[test]
+fn a_refused_tag_and_a_weak_record_are_reported_together() {
+    let library = Library::extension("_demo").needs(LIBC, &["GLIBC_2.34"]);
+    let weak = wheel(&library).edit("RECORD", |text| text.replace("sha256=", "md5="));
+    let project = Project::new().bytes(NAME, &weak.bytes());
+    let tag = ["--platform-tag", "manylinux_2_28_x86_64"];
+    let retag = [&["wheel", "retag", NAME][..], &tag].concat();
+    let stderr = project.run(&retag).exits(1).stderr;
+    for code in ["R101", "W024"] {
+        assert_eq!(
+            stderr.matches(&format!("error[{code} ")).count(),
+            1,
+            "{stderr}"
+        );
+    }
 }
 
 #[test]
@@ -845,12 +874,9 @@ fn a_member_missing_in_record_is_shown_and_reported_once() {
         .run(&["wheel", "check", NAME, "--no-host-libs"])
         .exits(1)
         .stderr;
-    for content in [shown, checked] {
-        assert_eq!(
-            content.matches("error[W020 member-not-in-record]").count(),
-            1,
-            "{content}"
-        );
+    for (content, severity) in [(shown, "warning"), (checked, "error")] {
+        let finding = format!("{severity}[W020 member-not-in-record]");
+        assert_eq!(content.matches(&finding).count(), 1, "{content}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Reasons why a wheel does not comply with the next better policy.
+//! Reasons why a wheel does not comply with a better policy.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,15 +27,20 @@ struct LibraryUsers<'f> {
     indirect: BTreeSet<&'f str>,
 }
 
-/// Returns the reasons why a wheel does not comply with the next better policy; `None` if no policy
-/// is better.
+/// Returns the reasons why a wheel does not comply with the policy that its contents permit, and, if
+/// it does, with the next better one; `None` if no policy is better.
 pub fn policy_blockers(files: &[InspectedFile], compliance: &Compliance) -> Option<PolicyBlockers> {
     let overall = compliance.overall_policy();
-    let next = compliance
-        .policies()
-        .iter()
-        .filter(|policy| policy.priority() > overall.priority())
-        .min_by_key(PlatformPolicy::priority)?;
+    let permitted = compliance.best_repairable_policy();
+    let next = if permitted.priority() > overall.priority() {
+        permitted
+    } else {
+        compliance
+            .policies()
+            .iter()
+            .filter(|policy| policy.priority() > overall.priority())
+            .min_by_key(PlatformPolicy::priority)?
+    };
     let mut reasons = symbol_reasons(files, next);
     if reasons.is_empty() && compliance.symbol_policy().priority() < next.priority() {
         reasons

@@ -2,7 +2,7 @@
 
 use super::audited::AuditedWheel;
 use super::document::{AuditDocument, JsonDialect};
-use super::findings::{SplitCode, missing_archives};
+use super::findings::{SplitCode, error_as_warning, missing_archives};
 use super::inspect::InspectedFile;
 use rock_diagnostic::{Diagnostic, Diagnostics};
 
@@ -71,16 +71,20 @@ impl ShownWheel {
         }
     }
 
-    /// Returns whether the wheel could be read.
-    pub fn is_audited(&self) -> bool {
-        self.is_audited
-    }
-
-    /// Returns the output. `wheels` is the split-off code of all wheels, and `missing` reports
-    /// archives that none of them has.
+    /// Returns the output, in which errors of an audited wheel are warnings: it is shown, not
+    /// checked. `wheels` is the split-off code of all wheels, and `missing` reports archives that
+    /// none of them has.
     fn output(self, wheels: &[SplitCode], missing: Vec<Diagnostic>) -> ShowOutput {
         match self.form {
-            ShowForm::Text(text) => (text, [self.findings, missing].concat()),
+            ShowForm::Text(text) => {
+                let found = [self.findings, missing].concat().into_iter();
+                let found = if self.is_audited {
+                    found.map(error_as_warning).collect()
+                } else {
+                    found.collect()
+                };
+                (text, found)
+            }
             ShowForm::Document(document, _) if self.split.is_empty() => {
                 (json(&document), self.findings)
             }
@@ -132,7 +136,7 @@ mod tests {
     use crate::testing::wheel;
     use crate::{AuditOptions, Auditor, JsonDialect, NoLibraries};
     use rock_compat::Compat;
-    use rock_diagnostic::Diagnostics;
+    use rock_diagnostic::{Diagnostic, Diagnostics, Severity};
     use rock_testkit::bundle;
 
     const HOST: &str = "demo-1.0-cp312-cp312-linux_x86_64.whl";
@@ -182,6 +186,19 @@ mod tests {
     }
 
     #[test]
+    fn errors_of_an_audited_wheel_are_warnings() {
+        let library = rock_testkit::library(&["libother.so.1"], &[]);
+        let name = HOST.replace("linux", "manylinux_2_17");
+        let wheel = shown(&name, &[("demo/_demo.so", library.as_slice())], None);
+        let outputs = ShowQueue::default().push(wheel);
+        let found = &outputs[0].1;
+        assert!(!found.iter().any(Diagnostic::is_error), "{found:?}");
+        let is_warning = |one: &Diagnostic| one.severity == Severity::Warning;
+        let mut of_library = found.iter().filter(|one| one.code.id == "R105");
+        assert!(of_library.any(is_warning), "{found:?}");
+    }
+
+    #[test]
     fn an_unreadable_wheel_has_its_error() {
         let error = || {
             let compat = Compat::embedded();
@@ -191,10 +208,9 @@ mod tests {
             Diagnostics::from(error)
         };
         let text = ShownWheel::unreadable("a.whl", error(), None);
-        assert!(!text.is_audited());
         let outputs = ShowQueue::default().push(text);
         assert_eq!(outputs[0].0, "");
-        assert!(!outputs[0].1.is_empty(), "{outputs:?}");
+        assert!(outputs[0].1[0].is_error(), "{outputs:?}");
         let json = ShownWheel::unreadable("a.whl", error(), Some(JsonDialect::Auditwheel));
         let outputs = ShowQueue::default().push(json);
         let document: serde_json::Value = serde_json::from_str(&outputs[0].0).unwrap();

@@ -193,7 +193,7 @@ impl Compat {
 
     /// Returns a row with the targets of a ROCm version, or of torch's wheels for it, that has this
     /// target, and its table.
-    fn compiled_gfx(
+    pub(super) fn compiled_gfx(
         &self,
         target: &GfxTarget,
         rocm: &RocmVersion,
@@ -217,6 +217,6 @@ impl Compat {
     }
 }
 
-fn contains_target(list: &[String], target: &GfxTarget) -> bool {
+pub(super) fn contains_target(list: &[String], target: &GfxTarget) -> bool {
     list.iter().any(|known| known == target.processor())
 }

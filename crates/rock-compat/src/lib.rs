@@ -41,6 +41,7 @@ pub mod policy;
 mod products;
 mod profile;
 mod query;
+mod query_hints;
 mod query_words;
 pub mod refresh;
 mod requirements;

@@ -59,7 +59,6 @@ impl Compat {
         let mut lines = Vec::new();
         let of_product =
             |row: &&super::rows::ProductRow| row.gfx == processor && !row.rocm.is_empty();
-        let official = tables.rocm_gfx.iter().filter(|row| has(&row.gfx));
         let since = tables.gfx_since.iter().find(|row| row.gfx == processor);
         if let Some(row) = since {
             let cited = self.cite("gfx.yaml", &format!("gfx-since {}", row.gfx), &row.origin);
@@ -78,21 +77,8 @@ impl Compat {
             let text = format!("{} or later supports the {}", row.rocm, row.name);
             lines.push(line("ROCm", text, vec![(cited, &row.origin)]));
         }
-        let rows: Vec<_> = official.collect();
-        if !rows.is_empty() {
-            let versions: Vec<String> = rows.iter().flat_map(|row| row.rocm.clone()).collect();
-            let cited = rows
-                .iter()
-                .map(|row| (self.cite_gfx("rocm-gfx", row), &row.origin))
-                .collect();
-            lines.push(line(
-                "ROCm",
-                format!(
-                    "listed as a target of {}; other versions are unknown",
-                    join_with_and(&versions)
-                ),
-                cited,
-            ));
+        if since.is_none() {
+            lines.extend(self.compiling_line(target));
         }
         let in_wheels: Vec<_> = tables
             .torch_gfx
@@ -151,6 +137,31 @@ impl Compat {
             subject: self.gfx_with_products(target),
             lines,
         }
+    }
+
+    /// Returns the line about the ROCm versions that can compile for a target, without patch versions
+    /// of a minor version that can.
+    fn compiling_line(&self, target: &GfxTarget) -> Option<OverviewLine<'_>> {
+        let mut versions: Vec<&RocmVersion> = Vec::new();
+        let mut cited: Vec<(String, &Provenance)> = Vec::new();
+        for rocm in &self.parsed().rocm {
+            let Some((table, row)) = self.compiled_gfx(target, rocm) else {
+                continue;
+            };
+            let citation = (self.cite_gfx(table, row), &row.origin);
+            if !cited.contains(&citation) {
+                cited.push(citation);
+            }
+            if !versions.contains(&&rocm.minor()) {
+                versions.push(rocm);
+            }
+        }
+        let versions: Vec<String> = versions.iter().map(ToString::to_string).collect();
+        let text = format!(
+            "{} can compile for it; other versions are unknown",
+            join_with_and(&versions)
+        );
+        (!versions.is_empty()).then(|| line("ROCm", text, cited))
     }
 
     fn attention_lines(&self, processor: &str) -> Vec<OverviewLine<'_>> {

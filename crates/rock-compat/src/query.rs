@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use itertools::iproduct;
-
 use super::compat::join_with_and;
-use super::rows::{ClaimRow, Provenance};
-use super::{Compat, ImportQuery, Support};
+use super::rows::{ClaimRow, Provenance, TorchRow};
+use super::{Compat, ImportQuery, Support, SupportReason};
 use rock_names::{GfxTarget, PackageVersion, PythonVersion, RocmVersion, Version};
 
 /// Versions, package and gfx targets whose compatibility is looked up.
@@ -90,8 +88,21 @@ impl<'a> AnswerList<'a> {
 }
 
 impl Compat {
-    /// Returns an answer for each pair of values that a table relates; empty if there is none.
+    /// Returns an answer for each pair of values that a table relates; empty if there is none. Hints
+    /// of unsupported pairs name values that fit all others.
     pub fn explain(&self, query: &CompatQuery) -> Vec<CompatAnswer<'_>> {
+        let mut answers = self.answers(query, &query.gfx);
+        self.replace_hints(query, &mut answers);
+        answers
+    }
+
+    /// Returns the answers with hints that consider only their pair of values. Those about torch's
+    /// wheels are only for `wheel_targets`.
+    pub(super) fn answers(
+        &self,
+        query: &CompatQuery,
+        wheel_targets: &[GfxTarget],
+    ) -> Vec<CompatAnswer<'_>> {
         let mut answers = AnswerList::default();
         if let Some(torch) = &query.torch {
             self.explain_torch(query, torch, &mut answers);
@@ -99,30 +110,135 @@ impl Compat {
         if let Some((package, version)) = &query.package {
             self.explain_package(query, (package, version), &mut answers);
         }
-        for (target, rocm) in iproduct!(&query.gfx, &query.rocm) {
-            answers.add(
-                format!("ROCm {rocm} compiling for {target}"),
-                AnswerScope::Requested,
-                self.toolchain_gfx_support(target, rocm),
-                self.toolchain_provenance(target, rocm),
-            );
-            let wheels = match &query.torch {
-                Some(_) => Some((
-                    format!("torch's wheels for ROCm {rocm}"),
-                    AnswerScope::Requested,
-                )),
-                None => self.related_torch_wheels(rocm),
-            };
-            if let Some((wheels, scope)) = wheels {
-                answers.add(
-                    format!("{wheels} on {target}"),
-                    scope,
-                    self.torch_gfx_support(target, rocm),
-                    self.torch_gfx(rocm).map(|row| &row.origin),
-                );
+        for target in &query.gfx {
+            let has_wheels = wheel_targets.contains(target);
+            match (&query.rocm, &query.torch) {
+                (Some(rocm), torch) => {
+                    answers.add(
+                        format!("ROCm {rocm} compiling for {target}"),
+                        AnswerScope::Requested,
+                        self.toolchain_gfx_support(target, rocm),
+                        self.toolchain_provenance(target, rocm),
+                    );
+                    let wheels = match torch {
+                        Some(_) => Some((
+                            format!("torch's wheels for ROCm {rocm}"),
+                            AnswerScope::Requested,
+                        )),
+                        None => self.related_torch_wheels(rocm),
+                    };
+                    if let Some((wheels, scope)) = wheels.filter(|_| has_wheels) {
+                        answers.add(
+                            format!("{wheels} on {target}"),
+                            scope,
+                            self.torch_gfx_support(target, rocm),
+                            self.torch_gfx(rocm).map(|row| &row.origin),
+                        );
+                    }
+                }
+                (None, Some(torch)) if has_wheels => {
+                    self.explain_torch_gfx(torch, target, &mut answers);
+                }
+                (None, _) => {}
             }
         }
+        if let (None, Some(rocm), Some(python)) = (&query.torch, &query.rocm, query.python) {
+            self.explain_rocm_python(rocm, python, &mut answers);
+        }
         answers.0
+    }
+
+    /// Adds an answer about the wheels of a torch version for all ROCm versions. One ROCm version
+    /// with code for the target is enough.
+    fn explain_torch_gfx<'a>(
+        &'a self,
+        torch: &Version,
+        target: &GfxTarget,
+        answers: &mut AnswerList<'a>,
+    ) {
+        let row = self.torch(torch);
+        let indexes: Vec<RocmVersion> = row
+            .iter()
+            .flat_map(|row| &row.rocm_index)
+            .filter_map(|text| text.parse().ok())
+            .collect();
+        let (mut with, mut origin, mut unknown) = (Vec::new(), None, None);
+        for rocm in &indexes {
+            if self.gfx_too_new(target, rocm).is_some() {
+                continue;
+            }
+            match self.torch_gfx_support(target, rocm) {
+                Support::Supported { .. } => {
+                    with.push(rocm.to_string());
+                    origin = origin.or_else(|| self.torch_gfx(rocm));
+                }
+                Support::Unsupported(_) => {}
+                other @ Support::Unknown(_) => unknown = unknown.or(Some(other)),
+            }
+        }
+        let subject = format!("the wheels of torch {torch}");
+        if let Some(gfx) = origin {
+            answers.add(
+                format!("{subject} for ROCm {} on {target}", join_with_and(&with)),
+                AnswerScope::Requested,
+                Support::Supported {
+                    source: self.cite_gfx("torch-gfx", gfx),
+                },
+                Some(&gfx.origin),
+            );
+            return;
+        }
+        let support = match (row, unknown) {
+            (None, _) => self.unknown_torch(torch),
+            (Some(_), Some(unknown)) => unknown,
+            (Some(row), None) => Support::Unsupported(SupportReason {
+                reason: format!(
+                    "torch {torch} has wheels for ROCm {}, which contain no code for {target}",
+                    join_with_and(&row.rocm_index)
+                ),
+                hint: String::new(),
+                source: self.cite("torch.yaml", &format!("torch {}", row.torch), &row.origin),
+            }),
+        };
+        answers.add(
+            format!("{subject} on {target}"),
+            AnswerScope::Requested,
+            support,
+            row.map(|row| &row.origin),
+        );
+    }
+
+    /// Adds an answer about the official torch wheels for a ROCm version and a Python version.
+    fn explain_rocm_python<'a>(
+        &'a self,
+        rocm: &RocmVersion,
+        python: PythonVersion,
+        answers: &mut AnswerList<'a>,
+    ) {
+        let rows = self.torch_rows_for(rocm);
+        let support = |row: &TorchRow| {
+            let torch = row.torch.parse::<Version>().ok()?;
+            Some(self.torch_python_support(&torch, python))
+        };
+        let with: Vec<&TorchRow> = rows
+            .iter()
+            .copied()
+            .filter(|row| matches!(support(row), Some(Support::Supported { .. })))
+            .collect();
+        let named = if with.is_empty() { rows } else { with };
+        let Some((newest, answer)) = named.last().and_then(|row| Some((*row, support(row)?)))
+        else {
+            return;
+        };
+        answers.add(
+            format!(
+                "{} with Python {python}",
+                describe_torch_wheels(&named, rocm)
+            ),
+            AnswerScope::Related,
+            answer,
+            Some(&newest.origin),
+        );
     }
 
     fn explain_torch<'a>(
@@ -222,9 +338,7 @@ impl Compat {
     /// Returns the official torch wheels for a ROCm version in words; `None` if there are none.
     fn related_torch_wheels(&self, rocm: &RocmVersion) -> Option<(String, AnswerScope)> {
         let rows = self.torch_rows_for(rocm);
-        let versions: Vec<String> = rows.iter().map(|row| row.torch.clone()).collect();
-        let versions = join_with_and(&versions);
-        let wheels = format!("the wheels of torch {versions} for ROCm {rocm}");
+        let wheels = describe_torch_wheels(&rows, rocm);
         (!rows.is_empty()).then_some((wheels, AnswerScope::Related))
     }
 
@@ -251,6 +365,12 @@ impl Compat {
             other => other,
         }
     }
+}
+
+fn describe_torch_wheels(rows: &[&TorchRow], rocm: &RocmVersion) -> String {
+    let versions: Vec<String> = rows.iter().map(|row| row.torch.clone()).collect();
+    let versions = join_with_and(&versions);
+    format!("the wheels of torch {versions} for ROCm {rocm}")
 }
 
 /// Returns whether a text contains a value as a whole word: not `2.8.3` in `2.8.3.post1`, nor `7.1`
@@ -377,6 +497,49 @@ mod tests {
     }
 
     #[test]
+    fn a_torch_and_a_target_are_answered_for_all_rocm_versions_of_the_wheels() {
+        let query = |torch: &str, gfx: &str, python: Option<&str>| CompatQuery {
+            torch: Some(torch.parse().unwrap()),
+            python: python.map(|python| python.parse().unwrap()),
+            gfx: vec![gfx.parse().unwrap()],
+            ..CompatQuery::default()
+        };
+        check(
+            &query("2.9", "gfx1151", None),
+            &[("the wheels of torch 2.9 on gfx1151", "no")],
+        );
+        check(
+            &query("2.10", "gfx1100", Some("3.9")),
+            &[
+                ("torch 2.10 with Python 3.9", "no"),
+                (
+                    "the wheels of torch 2.10 for ROCm 7.0 and 7.1 on gfx1100",
+                    "yes",
+                ),
+            ],
+        );
+        check(
+            &query("2.6", "gfx1100", None),
+            &[("the wheels of torch 2.6 on gfx1100", "unknown")],
+        );
+        check(
+            &query("2.99", "gfx1100", None),
+            &[("the wheels of torch 2.99 on gfx1100", "unknown")],
+        );
+        check(
+            &CompatQuery {
+                rocm: Some("7.0".parse().unwrap()),
+                python: Some("3.9".parse().unwrap()),
+                ..CompatQuery::default()
+            },
+            &[(
+                "the wheels of torch 2.10 for ROCm 7.0 with Python 3.9",
+                "no",
+            )],
+        );
+    }
+
+    #[test]
     fn a_query_is_supported_unless_an_answer_rules_it_out() {
         let compat = Compat::embedded();
         let is_supported = |text: &str| {
@@ -385,6 +548,7 @@ mod tests {
         };
         assert!(is_supported("torch=2.9.1 rocm=6.4"));
         assert!(!is_supported("torch=2.9.1 rocm=7.2"));
+        assert!(!is_supported("torch=2.9 gfx=gfx1151"));
         assert!(is_supported("torch=2.99.0 rocm=7.2"), "unknown");
         assert!(is_supported("flash-attn=2.8.3 gfx=gfx1100"), "with triton");
         assert!(!is_supported("flash-attn=2.8.3 backend=ck gfx=gfx1100"));

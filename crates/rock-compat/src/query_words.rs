@@ -91,12 +91,16 @@ impl Compat {
     }
 
     /// Returns the pairs that a value without an axis may stand for, such as `gfx=gfx942` for
-    /// `mi300x` and `rocm=6.4` for `6.4`: GPU targets, or a version with data.
+    /// `mi300x`, `rocm=6.4` for `6.4` and `torch=2.9` for `torch2.9`: GPU targets, or a version with
+    /// data.
     pub fn pairs_of_value(&self, value: &str) -> Vec<String> {
         match self.resolve_gfx(value).as_deref() {
             Ok([target]) => return vec![format!("gfx={target}")],
             Ok(_) => return vec![format!("gfx={value}")],
             Err(_) => {}
+        }
+        if let Some(pair) = self.pair_of_word(value) {
+            return vec![pair];
         }
         let has_data = |pair: &String| {
             self.parse_query(std::slice::from_ref(pair))
@@ -109,8 +113,21 @@ impl Compat {
             .collect()
     }
 
-    /// Returns the pairs of words such as `torch 2.8 rocm 6.4`; `None` if no value follows its axis
-    /// as a word of its own, or if the pairs are not a query.
+    /// Returns the pair of an axis and a version in one word, such as `rocm7.1`, `rocm:7.1` or
+    /// `rocm 7.1`.
+    fn pair_of_word(&self, word: &str) -> Option<String> {
+        let start = word.find(|c: char| c.is_ascii_digit())?;
+        let (axis, value) = word.split_at(start);
+        let axis = axis.trim_end_matches([' ', ':', '-', '_', '@']);
+        let pair = format!("{axis}={value}");
+        let is_query = self.has_axis(&axis_name(axis))
+            && !value.contains('=')
+            && self.parse_query(std::slice::from_ref(&pair)).is_ok();
+        is_query.then_some(pair)
+    }
+
+    /// Returns the pairs of words such as `torch 2.8 rocm 6.4` or `torch2.8 rocm6.4`; `None` if no
+    /// word is an axis or begins with one, or if the pairs are not a query.
     fn pairs_of_words(&self, words: &[String]) -> Option<Vec<String>> {
         let (mut pairs, mut is_joined) = (Vec::new(), false);
         let mut words = words.iter().peekable();
@@ -121,6 +138,9 @@ impl Compat {
                 is_joined = true;
             } else if word.contains('=') || self.resolve_gfx(word).is_ok() {
                 pairs.push(word.clone());
+            } else if let Some(pair) = self.pair_of_word(word) {
+                pairs.push(pair);
+                is_joined = true;
             } else {
                 let mut known = self.pairs_of_value(word);
                 pairs.push(known.pop().filter(|_| known.is_empty())?);
@@ -269,9 +289,19 @@ mod tests {
             ("torch 2.8 rocm=6.4 mi300x", "torch=2.8 rocm=6.4 mi300x"),
             ("flash-attn 2.8.3 gpu gfx942", "flash-attn=2.8.3 gpu=gfx942"),
             ("torch 2.8 6.4", "torch=2.8 rocm=6.4"),
+            ("torch2.8 rocm6.4 gfx942", "torch=2.8 rocm=6.4 gfx942"),
+            ("rocm:7.1", "rocm=7.1"),
+            ("python3.12 torch=2.8", "python=3.12 torch=2.8"),
+            ("flash_attn-2.8.3 torch 2.8", "flash_attn=2.8.3 torch=2.8"),
         ] {
             assert_eq!(help(text), [format!("use `{corrected}`")], "{text}");
         }
+        let words = ["torch 2.9", "rocm 7.1", "gfx1100"].map(str::to_owned);
+        let errors = compat.parse_query(&words).unwrap_err();
+        assert_eq!(
+            errors.as_slice()[0].help.as_deref(),
+            Some("use `torch=2.9 rocm=7.1 gfx1100`")
+        );
         assert_eq!(help("torch 2.8 rocm").len(), 3);
         assert_eq!(help("torch two rocm=6.4").len(), 2);
     }
@@ -286,6 +316,7 @@ mod tests {
             ("6.4", &["rocm=6.4"]),
             ("2.9.1", &["torch=2.9.1"]),
             ("3.12", &["python=3.12"]),
+            ("rocm7.1", &["rocm=7.1"]),
             ("1.0", &[]),
             ("nonsense", &[]),
         ] {

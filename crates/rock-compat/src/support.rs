@@ -83,7 +83,7 @@ impl Compat {
     /// Returns the part of a hint that names another value of `torch-from`: an image with this torch
     /// and ROCm version or a patch version of it. Otherwise it names AMD's index without a claim,
     /// because no table lists its wheels.
-    fn other_source_of_torch(
+    pub(super) fn other_source_of_torch(
         &self,
         repository: &str,
         torch: &Version,
@@ -313,7 +313,7 @@ impl Compat {
         })
     }
 
-    fn unknown_torch(&self, torch: &Version) -> Support {
+    pub(super) fn unknown_torch(&self, torch: &Version) -> Support {
         let known: Vec<String> = self
             .core
             .torch

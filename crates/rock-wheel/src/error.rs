@@ -289,9 +289,9 @@ fn dist_info_message(found: &[String]) -> String {
 }
 
 /// Help for rows of RECORD without a usable hash.
-pub(super) const REHASH: &str = "`rock-matrix wheel repair WHEEL`, without `--trust-record`, reads \
-                                 every member and writes its SHA-256 into RECORD; `--relabel` also \
-                                 sets a label";
+pub(super) const REHASH: &str = "`rock-matrix wheel repair WHEEL` writes a new wheel with the \
+                                 SHA-256 hash of every file in RECORD; with `--relabel LABEL` it \
+                                 also sets a label";
 
 /// Returns the message for a number of rows without a usable hash, located at the first of them.
 pub(super) fn weak_hashes_message(listed: &str, members: usize) -> String {

@@ -176,11 +176,14 @@ fn view(answer: crate::compat::CompatAnswer<'_>) -> Answer<'_> {
 }
 
 /// Prints a block for each answer: the verdict with its reason and help, then with `sources` the
-/// row and where it was read.
+/// row and where it was read. The same help of several answers is printed once.
 fn text(compat: &Compat, answers: &[Answer<'_>], claims: &[&ClaimRow], sources: bool) -> String {
     let mut text = String::new();
+    let mut hints: Vec<&str> = Vec::new();
     for answer in answers {
         let _ = writeln!(text, "{}: {}", answer.question, answer.word);
+        let hint = Some(answer.hint.as_str()).filter(|hint| !hints.contains(hint));
+        hints.extend(hint);
         let read_in = answer
             .origin
             .map(|origin| compat.describe_provenance(origin))
@@ -190,11 +193,11 @@ fn text(compat: &Compat, answers: &[Answer<'_>], claims: &[&ClaimRow], sources: 
             .map(|origin| origin.note.clone())
             .unwrap_or_default();
         for (name, value, is_source) in [
-            ("because", &answer.reason, false),
-            ("help", &answer.hint, false),
-            ("from", &answer.row, true),
-            ("read in", &read_in, true),
-            ("note", &note, true),
+            ("because", answer.reason.as_str(), false),
+            ("help", hint.unwrap_or_default(), false),
+            ("from", answer.row.as_str(), true),
+            ("read in", read_in.as_str(), true),
+            ("note", note.as_str(), true),
         ] {
             if !value.is_empty() && (sources || !is_source) {
                 let _ = writeln!(text, "  {name}: {value}");

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::built_torch::check_torch;
-use super::{Args, Exit, Format, Shell, links, load, named, parse_tag, read_plan};
+use super::{
+    Args, Exit, Format, Shell, links, load, named, parse_tag, read_plan, report_audit_errors,
+};
 use crate::codes::release as codes;
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Sink};
@@ -53,6 +55,7 @@ pub(super) fn publish(
     as_release(&without_paths(&offered), sink);
     sink.extend(file_in_path_error(&directory).or_else(|| nested_release_error(&directory)));
     let Some(links) = links.filter(|_| !sink.has_errors()) else {
+        report_audit_errors(&plan, offered, args, compat, sink);
         return Err(Exit::Fault);
     };
 

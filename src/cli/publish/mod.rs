@@ -11,12 +11,14 @@ use std::path::PathBuf;
 use super::leg_options::LegOptions;
 use super::{Exit, Format, OutputFormat, Shell, load};
 use crate::codes::release as codes;
+use crate::compat::Compat;
 use crate::diagnostic::{Code, Diagnostic, Location, Sink};
 use crate::index::{BaseUrl, FileLinks};
 use crate::names::RepoName;
 use crate::plan::LARGEST_PLAN_BYTES;
 use crate::publish::{
-    AllowedDifferences, DigestCache, GitTag, MetadataBody, REFUSED_CODES, ReleasePlan,
+    AllowedDifferences, DigestCache, GitTag, LocalAsset, MetadataBody, REFUSED_CODES, ReleasePlan,
+    audit_errors, unique_by_name, without_paths,
 };
 
 pub(super) use connect::{Connection, Opened};
@@ -320,6 +322,24 @@ fn read_plan(args: &Args, sink: &mut Sink) -> Result<ReleasePlan, Exit> {
     args.legs
         .check_plan(args.plan.as_deref(), plan.digest, sink);
     Ok(plan)
+}
+
+/// Reports the errors of an audit of the files that could be read, so that one run reports those of
+/// all files.
+fn report_audit_errors(
+    plan: &ReleasePlan,
+    offered: Vec<LocalAsset>,
+    args: &Args,
+    compat: &Compat,
+    sink: &mut Sink,
+) {
+    let offered = unique_by_name(offered);
+    let details = plan.details(None, &offered, &[], compat);
+    sink.extend(audit_errors(
+        &without_paths(&offered),
+        &details,
+        &args.allow,
+    ));
 }
 
 /// Returns the files and directories of the command line.

@@ -11,10 +11,10 @@ use super::output::{self, OutputArgs, first};
 use crate::audit::{Inspection, check_under_name};
 use crate::cli::{Exit, Shell, load, misused};
 use crate::codes::rocm as codes;
-use crate::diagnostic::shell_line;
+use crate::diagnostic::{Diagnostic, Severity, shell_line};
 use crate::names::{LocalLabel, NewLabelError, has_wheel_extension, parse_new_label};
 use crate::sys;
-use crate::wheel::{ExistingLabel, LabelCheck, relabel, remove_label};
+use crate::wheel::{ExistingLabel, LabelCheck, Wheel, ZipMember, relabel, remove_label};
 
 /// Set the local version label of wheels, in their filenames and metadata
 #[derive(Debug, clap::Args)]
@@ -70,7 +70,10 @@ pub(super) struct Args {
     /// Remove the label of the wheel
     #[arg(long, conflicts_with_all = ["local", "append", "check_label"])]
     remove: bool,
-    /// Fail if the libraries of the wheel contradict the label
+    /// Fail if the libraries or GPU code of the wheel contradict the label
+    ///
+    /// Without this option, the libraries of wheels with up to 16 MiB of files are compared with
+    /// the label, and contradictions are warnings.
     #[arg(long)]
     check_label: bool,
     #[command(flatten)]
@@ -182,23 +185,40 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         shell,
         LabelCheck::Ignore,
         |wheel, file| {
-            let changed = match &label {
+            let mut changed = match &label {
                 Some(label) => relabel(wheel, &file.name, label, existing),
                 None => remove_label(wheel, &file.name),
             }
             .map_err(|error| error.diagnostic(&file.file_name))?;
+            let check =
+                |inspection| check_under_name(&changed.name, &file.file, inspection, compat);
+            let mut refused = Vec::new();
             if args.check_label {
                 let found =
-                    check_under_name(&changed.name, &file.file, Inspection::GPU_TABLES, compat)
-                        .map_err(|error| first(error.diagnostics()))?;
-                if let Some(finding) = found
-                    .into_iter()
-                    .find(|one| one.is_error() && one.code == &codes::NAME_NOT_IN_CONTENTS)
-                {
-                    return Err(finding);
-                }
+                    check(Inspection::GPU_TABLES).map_err(|error| first(error.diagnostics()))?;
+                refused.extend(found.into_iter().filter(contradicts_label));
+            } else if label.is_some() && is_small(wheel) {
+                // Libraries that cannot be read do not contradict the label.
+                let found = check(Inspection::LIBRARIES).unwrap_or_default().into_iter();
+                let warnings = found
+                    .filter(contradicts_label)
+                    .map(|finding| finding.severity(Severity::Warning));
+                changed.findings.extend(warnings);
             }
-            Ok(changed)
+            output::unless_refused(changed, refused, wheel, file)
         },
     )
+}
+
+/// Maximum unpacked size of a wheel whose libraries are compared with the label in any case: reading
+/// larger ones would take longer than labelling the wheel.
+const SMALL_WHEEL_BYTES: u64 = 16 << 20;
+
+fn is_small(wheel: &Wheel<'_>) -> bool {
+    let members = wheel.archive().members().iter();
+    members.map(ZipMember::size_bytes).sum::<u64>() <= SMALL_WHEEL_BYTES
+}
+
+fn contradicts_label(finding: &Diagnostic) -> bool {
+    finding.is_error() && finding.code == &codes::NAME_NOT_IN_CONTENTS
 }

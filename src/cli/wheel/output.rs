@@ -129,7 +129,7 @@ pub(super) fn rename_each(
     format: &OutputFormat,
     shell: &Shell,
     label: LabelCheck,
-    mut plan: impl FnMut(&Wheel<'_>, &WheelFile) -> Result<RenamePlan<'static>, Diagnostic>,
+    mut plan: impl FnMut(&Wheel<'_>, &WheelFile) -> Result<RenamePlan<'static>, Diagnostics>,
 ) -> Exit {
     change_each(wheels, destination, format, shell, |path, writer| {
         let input = WheelFile::open(path)?;
@@ -141,6 +141,27 @@ pub(super) fn rename_each(
             .save(path, &opened, change)
             .map_err(Diagnostics::from)
     })
+}
+
+/// Returns a change, or the errors with which it is refused: the given ones, and rows of RECORD
+/// without a hash, which writing the wheel would report next.
+pub(super) fn unless_refused(
+    change: RenamePlan<'static>,
+    mut refused: Vec<Diagnostic>,
+    opened: &Wheel<'_>,
+    input: &WheelFile,
+) -> Result<RenamePlan<'static>, Diagnostics> {
+    if refused.is_empty() {
+        return Ok(change);
+    }
+    let rewriter = WheelRewriter {
+        wheel: opened,
+        edits: &change.edits,
+        options: &RewriteOptions::default(),
+    };
+    let weak_hashes = rewriter.weak_hash_error();
+    refused.extend(weak_hashes.map(|error| error.diagnostic(&input.file_name)));
+    Err(refused.into())
 }
 
 /// Checks that the wheel has no errors that installers refuse and that the new one would keep.

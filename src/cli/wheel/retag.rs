@@ -98,19 +98,21 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         |wheel, file| {
             let mut changed = retag(wheel, &file.name, &change)
                 .map_err(|error| error.diagnostic(&file.file_name))?;
+            let mut refused = Vec::new();
             for finding in contradictions(args, &changed.name, wheel, file, compat)? {
-                if !args.allow.contains(&finding.code) {
-                    let id = finding.code.id;
-                    let allow = format!("use `--allow {id}` if this is intended");
-                    return Err(if contradicts_claim(&finding) {
-                        finding.help(allow)
-                    } else {
-                        finding.note(allow)
-                    });
+                if args.allow.contains(&finding.code) {
+                    changed.findings.push(finding.severity(Severity::Warning));
+                    continue;
                 }
-                changed.findings.push(finding.severity(Severity::Warning));
+                let id = finding.code.id;
+                let allow = format!("use `--allow {id}` if this is intended");
+                refused.push(if contradicts_claim(&finding) {
+                    finding.help(allow)
+                } else {
+                    finding.note(allow)
+                });
             }
-            Ok(changed)
+            output::unless_refused(changed, refused, wheel, file)
         },
     )
 }

@@ -13,7 +13,7 @@ use crate::diagnostic::Diagnostics;
 /// Show which platforms wheels run on, and whether their filenames are accurate
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
-Exits with 0 if every wheel could be read, whatever the findings; `wheel check` fails on findings.
+Exits with 0 if every wheel could be read: findings are warnings here, and errors in `wheel check`.
 
 Examples:
   rock-matrix wheel show dist/*.whl
@@ -83,12 +83,10 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         (None, Format::Human) => None,
     };
     let (paths, mut all) = find_wheels(&args.wheels);
-    let (mut queue, mut all_audited) = (ShowQueue::default(), all.is_empty());
+    let mut queue = ShowQueue::default();
     let last = paths.len().saturating_sub(1);
     for (number, path) in paths.iter().enumerate() {
-        let shown = show(path, &auditor, dialect);
-        all_audited &= shown.is_audited();
-        let mut outputs = queue.push(shown);
+        let mut outputs = queue.push(show(path, &auditor, dialect));
         if number == last {
             outputs.extend(queue.finish());
         }
@@ -100,11 +98,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         }
     }
     all.extend(args.options.unmatched_excludes(&auditor, paths.len()));
-    match report(shell, all) {
-        // Findings are reported, but only `wheel check` fails on them.
-        Exit::Fault if all_audited => Exit::Done,
-        exit => exit,
-    }
+    report(shell, all)
 }
 
 /// Audits a wheel, or returns the errors if it cannot be read.

@@ -100,6 +100,7 @@ fn json(path: &Path, found: &[Diagnostic]) -> String {
                 "severity": one.severity.to_string(),
                 "path": member,
                 "message": one.message,
+                "notes": one.notes,
                 "help": one.help,
             })
         })

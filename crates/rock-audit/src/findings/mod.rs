@@ -41,7 +41,7 @@ use super::locations::{in_member, in_wheel};
 use super::pattern::LibraryPatterns;
 use crate::codes::rocm as codes;
 use rock_compat::Compat;
-use rock_diagnostic::{Code, Diagnostic, counted};
+use rock_diagnostic::{Code, Diagnostic, Severity, counted};
 use rock_names::{ForeignSystem, LabelParts, WheelName};
 
 /// The facts about a wheel that findings are derived from.
@@ -96,6 +96,14 @@ pub(crate) fn remove_superseded(findings: &mut Vec<Diagnostic>) {
         .any(|finding| finding.code == &codes::PURELIB_WITH_LIBRARIES)
     {
         findings.retain(|finding| finding.code != &rock_wheel::codes::wheel::PURELIB_MISMATCH);
+    }
+}
+
+/// Returns an error as a warning, and other findings as they are.
+pub(crate) fn error_as_warning(finding: Diagnostic) -> Diagnostic {
+    match finding.severity {
+        Severity::Error => finding.severity(Severity::Warning),
+        _ => finding,
     }
 }
 

@@ -13,7 +13,7 @@ use crate::resolve::is_libpython;
 use crate::search_path::{from_origin, is_data};
 use crate::symbol_version::{newest_versions, version_numbers, version_prefix};
 use rock_compat::policy::{PlatformPolicy, PolicyFamily};
-use rock_diagnostic::{Code, Diagnostic, Severity, counted};
+use rock_diagnostic::{Code, Diagnostic, Severity, count_more};
 use rock_names::{Arch, ForeignSystem, PlatformSystem};
 
 /// Number of files that are named in a finding; others are counted.
@@ -385,7 +385,7 @@ pub(crate) fn notes_on_other_offenders(offenders: &[(&str, &str)]) -> Vec<String
         .take(SHOWN - 1)
         .map(|(path, version)| format!("`{path}` needs {version}"));
     let hidden = offenders.len().saturating_sub(SHOWN);
-    let more = (hidden > 0).then(|| format!("and {} more", counted(hidden, "need")));
+    let more = (hidden > 0).then(|| count_more(hidden, "and "));
     others.chain(more).collect()
 }
 

@@ -5,9 +5,10 @@ use super::tags::unknown_platform;
 use super::{RepairChanges, RepairOptions, RepairPlan};
 use crate::audited::AuditedWheel;
 use crate::codes::{elf as elf_codes, rocm as rocm_codes};
+use crate::findings::error_as_warning;
 use crate::locations::in_wheel;
 use rock_compat::policy::PolicyFamily;
-use rock_diagnostic::{Code, Diagnostic, Diagnostics, Severity};
+use rock_diagnostic::{Code, Diagnostic, Diagnostics};
 use rock_names::{Arch, PlatformTags};
 use rock_wheel::{
     ExistingLabel, LabelCheck, RenamePlan, RetagOptions, TagChange, WheelError,
@@ -193,12 +194,5 @@ pub(super) fn unless_errors<T>(
             errors.extend(others);
             Err(errors.into())
         }
-    }
-}
-
-fn error_as_warning(finding: Diagnostic) -> Diagnostic {
-    match finding.severity {
-        Severity::Error => finding.severity(Severity::Warning),
-        _ => finding,
     }
 }

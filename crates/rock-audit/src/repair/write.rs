@@ -16,6 +16,7 @@ use rock_diagnostic::{Diagnostic, Diagnostics, Location, Severity};
 use rock_elf::SearchPathEdit;
 use rock_names::WheelName;
 use rock_sys::{FileError, OnExisting, PositionalFile, WriteOutcome};
+use rock_wheel::codes::wheel::WEAK_RECORD_HASH;
 use rock_wheel::{
     AddedMember, CopiedMembers, MemberContent, RecordCheck, RewriteOptions, UnchangedMembers,
     Wheel, WheelEdits, WheelError, WheelRewriter, verify_except,
@@ -351,6 +352,11 @@ impl RepairPlan<'_> {
         // Errors of the original wheel were reported already.
         let new_path = |path: &str| edits.new_name(path);
         let mut errors = new_errors(&audited.findings, errors, &new_path);
+        for error in &mut errors {
+            if self.options.trust_record && error.code == &WEAK_RECORD_HASH {
+                error.help = Some("repair the wheel without `--trust-record`".to_owned());
+            }
+        }
         let written = WrittenWheel {
             name,
             archive: new.archive(),

@@ -178,7 +178,7 @@ pub const BAD_RECORD: Code = Code::error(
 pub const WEAK_RECORD_HASH: Code = Code::error(
     "W024",
     "weak-record-hash",
-    "Hashes in RECORD must be SHA-256 or stronger. MD5, SHA-1 and unknown algorithms are not permitted, and only RECORD itself and its signatures may lack a hash; any other file cannot be verified. Some tools that repack wheels write RECORD without any hashes.\n\n`rock-matrix wheel repair` reads every member and writes its SHA-256 hash into RECORD. It warns, because it cannot know whether the bytes are the original ones. `label` and `retag` do not read files that they do not change and keep their rows, so `verify` reports those again. Use `repair --relabel` to set a label as well, then `retag` the output. With `--trust-record` all rows are kept.",
+    "Hashes in RECORD must be SHA-256 or stronger. MD5, SHA-1 and unknown algorithms are not permitted, and only RECORD itself and its signatures may lack a hash; any other file cannot be verified. Some tools that repack wheels write RECORD without any hashes.\n\n`rock-matrix wheel repair WHEEL` reads every file and writes a new wheel with its SHA-256 hash in RECORD. It warns, because it cannot know whether the bytes are the original ones. `label` and `retag` do not read files that they do not change and keep their rows, so `verify` reports those again. Use `repair --relabel LABEL` to set a label as well, then `retag` the output. With `--trust-record` all rows are kept.",
 );
 /// A distribution name that differs from the filename.
 pub const NAME_MISMATCH: Code = Code::error(

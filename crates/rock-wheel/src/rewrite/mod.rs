@@ -196,6 +196,24 @@ impl WheelRewriter<'_> {
         })
     }
 
+    /// Returns the error with which [`Self::write`] refuses rows of changed members that have no
+    /// usable hash, without reading a member.
+    pub fn weak_hash_error(&self) -> Option<WheelError> {
+        if self.options.record_check != RecordCheck::ChangedMembers {
+            return None;
+        }
+        let members = plan_members(self.wheel, self.edits).ok()?;
+        let weak = members
+            .iter()
+            .find(|member| member.needs_check(self.options) && member.has_weak_row())?;
+        let error = WheelError::WeakHash {
+            member: weak.member?.name().to_owned(),
+            listed: weak.row?.hash.clone(),
+            members: 1,
+        };
+        Some(count_weak_rows(error, &members))
+    }
+
     /// Writes all members except RECORD, and returns new rows by name.
     fn write_members(
         &self,

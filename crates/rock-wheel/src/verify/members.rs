@@ -12,7 +12,7 @@ use super::super::{Wheel, WheelError, ZipArchive, ZipMember};
 use super::FindingCollector;
 use crate::codes::wheel as codes;
 use rock_bytes::start_threads;
-use rock_diagnostic::{Code, Diagnostic, Location};
+use rock_diagnostic::{Code, Diagnostic, Location, counted};
 
 /// Checks the records of the archive, and for names that differ only in case.
 pub(super) fn check_container(archive: &ZipArchive<'_>, findings: &mut FindingCollector) {
@@ -108,19 +108,38 @@ pub(super) fn check_record(
         .filter_map(|member| {
             let row = rows.get(member.name()).copied();
             match check_member(wheel, member, row, meter) {
-                Ok(found) => found.map(|(code, message)| {
-                    let finding = findings.member(code, member.name(), message);
-                    if code == &codes::WEAK_RECORD_HASH {
-                        finding.help(REHASH)
-                    } else {
-                        finding
-                    }
-                }),
+                Ok(found) => {
+                    found.map(|(code, message)| findings.member(code, member.name(), message))
+                }
                 Err(error) => Some(error.diagnostic(&findings.wheel)),
             }
         })
         .collect();
-    findings.extend(found);
+    findings.extend(group_weak_hashes(found));
+}
+
+/// Combines findings about rows without a usable hash that have the same message into one about the
+/// first member.
+fn group_weak_hashes(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let (mut weak, mut findings): (Vec<Diagnostic>, Vec<Diagnostic>) = found
+        .into_iter()
+        .partition(|finding| finding.code == &codes::WEAK_RECORD_HASH);
+    weak.sort_by_cached_key(|finding| finding.labels[0].location.to_string());
+    let mut groups: BTreeMap<String, (Diagnostic, usize)> = BTreeMap::new();
+    for finding in weak {
+        let group = groups.entry(finding.message.clone());
+        group
+            .and_modify(|(_, others)| *others += 1)
+            .or_insert((finding, 0));
+    }
+    findings.extend(groups.into_values().map(|(finding, others)| {
+        let finding = finding.help(REHASH);
+        match others {
+            0 => finding,
+            _ => finding.note(format!("the same in {}", counted(others, "other file"))),
+        }
+    }));
+    findings
 }
 
 /// Reads every member except `skipped`, and checks size and CRC-32.

@@ -3,6 +3,7 @@
 use crate::cli::publish::built_torch::check_torch;
 use crate::cli::publish::{
     Args, Exit, GIT_TAG_HELP, Shell, digest_cache, load, named, parse_tag, read_plan,
+    report_audit_errors,
 };
 use crate::compat::Compat;
 use crate::diagnostic::Sink;
@@ -49,6 +50,7 @@ pub(super) fn read_upload_set(
         None
     });
     let Some(tag) = tag.filter(|_| !sink.has_errors()) else {
+        report_audit_errors(&plan, files, args, compat, sink);
         return Err(Exit::Fault);
     };
     let upload = UploadSet {

@@ -1,0 +1,414 @@
+//! Hints about the nearest values that all answers to a query support.
+
+use itertools::iproduct;
+
+use super::compat::join_with_and;
+use super::gfx::contains_target;
+use super::images::TORCH_REPOSITORY;
+use super::rows::TorchRow;
+use super::{AnswerScope, Compat, CompatAnswer, CompatQuery, Support, SupportReason, is_supported};
+use rock_names::{GfxTarget, PythonVersion, RocmVersion, Version};
+
+/// The distance of values from those of a query; fewer changed values are nearer.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Distance {
+    changes: usize,
+    /// Whether torch, Python and ROCm are changed: a change of ROCm is nearer than one of torch.
+    changed_axes: [bool; 3],
+    /// The number of rows between both versions, and whether it is an older version.
+    torch: (usize, bool),
+    /// A rank by the common part of both versions, the number of known versions between them, and
+    /// whether it is an older version.
+    rocm: (u8, usize, bool),
+    /// Whether only one of both is free-threaded, the difference, and whether it is an older
+    /// version.
+    python: (bool, u8, bool),
+}
+
+impl Compat {
+    /// Replaces the hints of unsupported answers, each of which considers only two values, by the
+    /// nearest values that all answers support. Hints about versions and backends of the package
+    /// remain.
+    pub(super) fn replace_hints(&self, query: &CompatQuery, answers: &mut [CompatAnswer<'_>]) {
+        if !is_several_pairs(query) {
+            return;
+        }
+        let of_package = self.answers(
+            &CompatQuery {
+                torch: None,
+                rocm: None,
+                python: None,
+                ..query.clone()
+            },
+            &[],
+        );
+        let mut reasons: Vec<&mut SupportReason> = Vec::new();
+        for answer in answers.iter_mut().filter(|answer| is_decisive(answer)) {
+            let is_of_package = of_package.iter().any(|of| of.subject == answer.subject);
+            if let Support::Unsupported(reason) = &mut answer.support
+                && !is_of_package
+            {
+                reasons.push(reason);
+            }
+        }
+        if reasons.is_empty() {
+            return;
+        }
+        let mut query = query.clone();
+        if !is_supported(&of_package) {
+            query.package = None;
+            query.backend = None;
+        }
+        let mut hint = self.nearest_values(&query);
+        if reasons.len() == 1
+            && !hint.is_empty()
+            && let (Some(torch), Some(rocm)) = (&query.torch, &query.rocm)
+            && is_unsupported(&self.torch_rocm_support(torch, rocm))
+        {
+            hint.push_str(&self.other_source_of_torch(TORCH_REPOSITORY, torch, rocm));
+        }
+        for reason in reasons {
+            reason.hint.clone_from(&hint);
+        }
+    }
+
+    /// Returns the nearest values that all answers support, `use torch 2.10 with ROCm 7.0`; if there
+    /// are none, the nearest values that no answer rules out. Empty if there are none of these
+    /// either, or the query itself is not ruled out. Targets without code in any official torch
+    /// wheels are ignored.
+    fn nearest_values(&self, query: &CompatQuery) -> String {
+        let in_wheels = |target: &&GfxTarget| {
+            let mut rows = self.tables().torch_gfx.iter();
+            rows.any(|row| contains_target(&row.gfx, target))
+        };
+        let targets: Vec<GfxTarget> = query.gfx.iter().filter(in_wheels).cloned().collect();
+        let mut candidates = self.candidates(query);
+        candidates.sort_by_cached_key(|candidate| self.distance(query, candidate));
+        let mut without_data = None;
+        for candidate in candidates {
+            match self.support_of_all(&candidate, &targets) {
+                Some(true) => return self.describe_change(query, &candidate, &targets),
+                Some(false) => {}
+                None => without_data = without_data.or(Some(candidate)),
+            }
+        }
+        without_data.map_or_else(String::new, |candidate| {
+            self.describe_change(query, &candidate, &targets)
+        })
+    }
+
+    /// Returns the query with all combinations of its values and those of official torch wheels.
+    fn candidates(&self, query: &CompatQuery) -> Vec<CompatQuery> {
+        let versions = self
+            .tables()
+            .torch
+            .iter()
+            .filter(|row| !row.patches.is_empty())
+            .filter_map(|row| row.torch.parse::<Version>().ok());
+        let has_other_minor = |other: &Version| {
+            let given = query.torch.as_ref();
+            given.is_none_or(|given| given.minor() != other.minor())
+        };
+        let mut candidates = Vec::new();
+        for torch in choices(query.torch.as_ref(), versions.filter(has_other_minor)) {
+            let rows = self.rows_of_torch(torch.as_ref());
+            let indexes = rows.iter().flat_map(|row| &row.rocm_index);
+            let indexes = indexes.filter_map(|text| text.parse::<RocmVersion>().ok());
+            let rocm = choices(query.rocm.as_ref(), indexes);
+            let python = choices(query.python.as_ref(), pythons(&rows).into_iter());
+            candidates.extend(iproduct!(rocm, python).map(|(rocm, python)| CompatQuery {
+                torch: torch.clone(),
+                rocm,
+                python,
+                ..query.clone()
+            }));
+        }
+        candidates
+    }
+
+    /// Returns the row of a torch version, or all rows without one.
+    fn rows_of_torch(&self, torch: Option<&Version>) -> Vec<&TorchRow> {
+        match torch {
+            Some(torch) => self.torch(torch).into_iter().collect(),
+            None => self.tables().torch.iter().collect(),
+        }
+    }
+
+    /// Returns whether all answers support a query; `None` if an answer is unknown and none rules the
+    /// query out.
+    fn support_of_all(&self, query: &CompatQuery, wheel_targets: &[GfxTarget]) -> Option<bool> {
+        let answers = self.answers(query, wheel_targets);
+        let mut decisive = answers.iter().filter(|answer| is_decisive(answer));
+        let is_ruled_out = decisive.any(|answer| is_unsupported(&answer.support));
+        if is_ruled_out || !is_supported(&answers) {
+            return Some(false);
+        }
+        let mut decisive = answers.iter().filter(|answer| is_decisive(answer));
+        decisive
+            .all(|answer| matches!(answer.support, Support::Supported { .. }))
+            .then_some(true)
+    }
+
+    fn distance(&self, from: &CompatQuery, to: &CompatQuery) -> Distance {
+        let changed_axes = [
+            to.torch != from.torch,
+            to.python != from.python,
+            to.rocm != from.rocm,
+        ];
+        Distance {
+            changes: changed_axes.iter().filter(|&&changed| changed).count(),
+            changed_axes,
+            torch: self.torch_distance(from.torch.as_ref(), to.torch.as_ref()),
+            rocm: match (&from.rocm, &to.rocm) {
+                (Some(from), Some(to)) => self.rocm_distance(from, to),
+                _ => (0, 0, false),
+            },
+            python: match (from.python, to.python) {
+                (Some(from), Some(to)) => python_distance(from, to),
+                _ => (false, 0, false),
+            },
+        }
+    }
+
+    fn torch_distance(&self, from: Option<&Version>, to: Option<&Version>) -> (usize, bool) {
+        let rows = &self.tables().torch;
+        let position = |torch: Option<&Version>| {
+            let minor = torch.map(Version::minor)?;
+            rows.iter().position(|row| row.torch == minor)
+        };
+        let from = position(from).unwrap_or(rows.len());
+        let to = position(to).unwrap_or(rows.len());
+        (from.abs_diff(to), to < from)
+    }
+
+    fn rocm_distance(&self, from: &RocmVersion, to: &RocmVersion) -> (u8, usize, bool) {
+        let is_older = to < from;
+        let rank = if to == from {
+            0
+        } else if to.minor() == from.minor() {
+            1
+        } else if to.major() == from.major() {
+            2
+        } else if is_older {
+            3
+        } else {
+            4
+        };
+        let (first, last) = if is_older { (to, from) } else { (from, to) };
+        let is_between = |known: &&RocmVersion| first < *known && *known < last;
+        let steps = self.parsed().rocm.iter().filter(is_between).count();
+        (rank, steps, is_older)
+    }
+
+    /// Returns the change from a query to other values; empty if they are the same.
+    fn describe_change(
+        &self,
+        from: &CompatQuery,
+        to: &CompatQuery,
+        targets: &[GfxTarget],
+    ) -> String {
+        let torch = to.torch.as_ref().filter(|_| to.torch != from.torch);
+        let mut others: Vec<String> = Vec::new();
+        match (&to.rocm, torch) {
+            (Some(rocm), _) if to.rocm != from.rocm => others.push(format!("ROCm {rocm}")),
+            (None, Some(torch)) if !targets.is_empty() => {
+                others.extend(self.rocm_with_targets(torch, targets));
+            }
+            _ => {}
+        }
+        if to.python != from.python {
+            others.extend(self.python_range(to, targets));
+        }
+        match torch {
+            Some(torch) if others.is_empty() => format!("use torch {torch}"),
+            Some(torch) => format!("use torch {torch} with {}", join_with_and(&others)),
+            None if others.is_empty() => String::new(),
+            None => format!("use {}", join_with_and(&others)),
+        }
+    }
+
+    /// Returns the ROCm versions for which wheels of a torch version have code objects for targets,
+    /// `ROCm 7.0 or 7.1`.
+    fn rocm_with_targets(&self, torch: &Version, targets: &[GfxTarget]) -> Option<String> {
+        let has_targets = |rocm: &RocmVersion| {
+            let support = |target| self.torch_gfx_support(target, rocm);
+            targets
+                .iter()
+                .all(|target| matches!(support(target), Support::Supported { .. }))
+        };
+        let indexes = &self.torch(torch)?.rocm_index;
+        let with: Vec<&str> = indexes
+            .iter()
+            .filter(|text| {
+                text.parse::<RocmVersion>()
+                    .is_ok_and(|rocm| has_targets(&rocm))
+            })
+            .map(String::as_str)
+            .collect();
+        (!with.is_empty()).then(|| format!("ROCm {}", with.join(" or ")))
+    }
+
+    /// Returns the Python versions that fit the other values as well as the Python of a query does,
+    /// `Python 3.10 to 3.14`.
+    fn python_range(&self, query: &CompatQuery, targets: &[GfxTarget]) -> Option<String> {
+        let chosen = query.python?;
+        let support = self.support_of_all(query, targets);
+        let fits = |python: &PythonVersion| {
+            let other = CompatQuery {
+                python: Some(*python),
+                ..query.clone()
+            };
+            python.is_free_threaded() == chosen.is_free_threaded()
+                && self.support_of_all(&other, targets) == support
+        };
+        let mut fitting = pythons(&self.rows_of_torch(query.torch.as_ref()));
+        fitting.retain(fits);
+        let (first, last) = (fitting.iter().min()?, fitting.iter().max()?);
+        Some(if first == last {
+            format!("Python {first}")
+        } else {
+            format!("Python {first} to {last}")
+        })
+    }
+}
+
+/// Returns whether a query has several pairs of related values, or a pair without a hint of its own.
+fn is_several_pairs(query: &CompatQuery) -> bool {
+    let values = [
+        query.torch.is_some(),
+        query.rocm.is_some(),
+        query.python.is_some(),
+        query.package.is_some(),
+    ];
+    let values = values.iter().filter(|&&given| given).count() + query.gfx.len();
+    values > 2 || (query.torch.is_some() && !query.gfx.is_empty())
+}
+
+/// Returns whether an answer is not only about one of several backends.
+fn is_decisive(answer: &CompatAnswer<'_>) -> bool {
+    !matches!(answer.scope, AnswerScope::Backend(_))
+}
+
+fn is_unsupported(support: &Support) -> bool {
+    matches!(support, Support::Unsupported(_))
+}
+
+/// Returns a given value and the distinct other ones; only `None` if none is given.
+fn choices<T: Clone + PartialEq>(
+    given: Option<&T>,
+    others: impl Iterator<Item = T>,
+) -> Vec<Option<T>> {
+    let Some(given) = given else {
+        return vec![None];
+    };
+    let mut choices = vec![Some(given.clone())];
+    for other in others.map(Some) {
+        if !choices.contains(&other) {
+            choices.push(other);
+        }
+    }
+    choices
+}
+
+/// Returns the Python versions of rows, free-threaded ones included.
+fn pythons(rows: &[&TorchRow]) -> Vec<PythonVersion> {
+    rows.iter()
+        .flat_map(|row| row.python.iter().chain(&row.free_threaded))
+        .filter_map(|text| text.parse().ok())
+        .collect()
+}
+
+fn python_distance(from: PythonVersion, to: PythonVersion) -> (bool, u8, bool) {
+    (
+        from.is_free_threaded() != to.is_free_threaded(),
+        from.numbers().1.abs_diff(to.numbers().1),
+        to < from,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Compat, Support, is_supported};
+
+    /// Returns the hint of the first answer that rules a query out.
+    fn hint(compat: &Compat, text: &str) -> Option<String> {
+        let pairs: Vec<String> = text.split(' ').map(str::to_owned).collect();
+        let answers = compat.explain(&compat.parse_query(&pairs).unwrap());
+        answers.into_iter().find_map(|answer| match answer.support {
+            Support::Unsupported(reason) => Some(reason.hint),
+            _ => None,
+        })
+    }
+
+    #[test]
+    fn hints_keep_as_many_values_as_possible() {
+        let compat = Compat::embedded();
+        for (query, expect) in [
+            (
+                "torch=2.9 rocm=6.4 python=3.13 gfx=gfx1151",
+                "use torch 2.10 with ROCm 7.0",
+            ),
+            (
+                "torch=2.9 rocm=7.0 python=3.13 gfx=gfx1151",
+                "use torch 2.10, or AMD's index (`torch-from: amd-index`)",
+            ),
+            (
+                "torch=2.9 gfx=gfx1151",
+                "use torch 2.10 with ROCm 7.0 or 7.1",
+            ),
+            (
+                "torch=2.10 gfx=gfx1100 python=3.9",
+                "use Python 3.10 to 3.14",
+            ),
+            (
+                "rocm=6.4 gfx=gfx1151 python=3.9",
+                "use ROCm 7.0 and Python 3.10 to 3.14",
+            ),
+        ] {
+            assert_eq!(hint(&compat, query).as_deref(), Some(expect), "{query}");
+        }
+        // No wheels contain code for this target, so that there is nothing to propose for it.
+        assert_eq!(
+            hint(&compat, "torch=2.9 rocm=6.4 gfx=gfx1031").as_deref(),
+            Some("")
+        );
+    }
+
+    /// The values that a hint proposes are not ruled out, so that hints do not go in circles.
+    #[test]
+    fn a_hint_that_is_followed_leads_to_no_other_hint() {
+        let compat = Compat::embedded();
+        let tables = compat.tables();
+        for row in &tables.torch {
+            for (rocm, gfx) in [
+                ("6.2", "gfx90a"),
+                ("6.4", "gfx1151"),
+                ("7.0", "gfx1201"),
+                ("7.2", "gfx900"),
+                ("10.1", "gfx1103"),
+            ] {
+                for python in ["3.9", "3.13t", "3.15"] {
+                    let query =
+                        format!("torch={} rocm={rocm} python={python} gfx={gfx}", row.torch);
+                    let Some(hint) = hint(&compat, &query) else {
+                        continue;
+                    };
+                    let text = hint.split(", or ").next().unwrap();
+                    let words: Vec<&str> = text.split(' ').collect();
+                    let after = |name: &str, given: &str| {
+                        let at = words.iter().position(|word| *word == name);
+                        at.map_or(given, |at| words[at + 1]).to_owned()
+                    };
+                    let followed = [
+                        format!("torch={}", after("torch", &row.torch)),
+                        format!("rocm={}", after("ROCm", rocm)),
+                        format!("python={}", after("Python", python)),
+                        format!("gfx={gfx}"),
+                    ];
+                    let answers = compat.explain(&compat.parse_query(&followed).unwrap());
+                    assert!(is_supported(&answers), "{query}: {hint}: {answers:?}");
+                }
+            }
+        }
+    }
+}
