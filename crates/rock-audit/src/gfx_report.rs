@@ -261,9 +261,10 @@ mod tests {
             of_files[0].starts_with("  demo/_a.so: 1 bundle, "),
             "{text}"
         );
-        assert_eq!(lines.len(), 6, "{text}");
+        assert_eq!(lines.len(), 7, "{text}");
+        assert_eq!(lines[4], "  these 2 files together:", "{text}");
         let of_target = format!("    {:24}2 objects, ", "gfx90a");
-        assert!(lines[4].starts_with(&of_target), "{text}");
+        assert!(lines[5].starts_with(&of_target), "{text}");
         let document: serde_json::Value = serde_json::from_str(&json).unwrap();
         assert_eq!(document["wheel"], NAME);
         assert_eq!(document["gfx"]["targets"][1], "gfx942");

@@ -350,7 +350,7 @@ mod tests {
             ),
             (
                 "torch=2.9 rocm=7.0 python=3.13 gfx=gfx1151",
-                "use torch 2.10, or AMD's index (`torch-from: amd-index`)",
+                "use torch 2.10; AMD's index (`torch-from: amd-index`) may have both, but no table lists its wheels",
             ),
             (
                 "torch=2.9 gfx=gfx1151",
@@ -393,7 +393,7 @@ mod tests {
                     let Some(hint) = hint(&compat, &query) else {
                         continue;
                     };
-                    let text = hint.split(", or ").next().unwrap();
+                    let text = hint.split([';', ',']).next().unwrap();
                     let words: Vec<&str> = text.split(' ').collect();
                     let after = |name: &str, given: &str| {
                         let at = words.iter().position(|word| *word == name);
