@@ -269,7 +269,7 @@ fn own_recipe(
 }
 
 /// Reads the files that describe a Python project, if the directory has them.
-fn project_files(dir: &Path) -> Result<ProjectFiles, sys::FileError> {
+pub(super) fn project_files(dir: &Path) -> Result<ProjectFiles, sys::FileError> {
     let text = |name: &str| {
         let path = dir.join(name);
         sys::exists(&path)

@@ -313,10 +313,6 @@ fn make(
             is_or_are(hidden_errors)
         ));
     }
-    // Plans are compared by all reasons, because the saved one may not be of selected cells.
-    if args.diff.is_none() {
-        workspace.count_selected_exclusions(&mut plan, &options, &filter);
-    }
     if let Some(path) = &args.only_failed {
         let run = load::source(shell, path)?;
         plan::keep_failed_jobs(&mut plan, &run, sink).map_err(|errors| {

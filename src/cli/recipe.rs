@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::completed_value::{self, CompletedValue};
+use super::init::project_files;
 use super::wheel::fail;
 use super::{Exit, Format, OutputFormat, Shell};
 use crate::codes::host;
@@ -185,9 +186,7 @@ fn create(args: &NewArgs, shell: &Shell) -> Exit {
         format!(" --recipes {}", shell_quoted(directory))
     });
     // `init` reads the version of a project, and no other.
-    let is_project = ["pyproject.toml", "setup.py"]
-        .iter()
-        .any(|name| sys::exists(Path::new(name)));
+    let is_project = project_files(Path::new(".")).is_ok_and(|files| files.is_project());
     let version = if is_project {
         ""
     } else {

@@ -850,40 +850,6 @@ gfx: [gfx90a, gfx942, gfx1100]
     ");
 }
 
-/// The counts are those of the document's own lists: with the jobs they add up to the selected
-/// cells.
-#[test]
-fn excluded_cells_of_only_are_selected_cells() {
-    let matrix = "\
-version: 1
-distribution: flash-attn
-recipe: flash-attn
-axes:
-  flash-attn: [\"2.6.3\", \"2.7.4\", \"2.8.3\"]
-  python: [\"3.10\", \"3.11\", \"3.12\"]
-  torch: [\"2.5.1\", \"2.6.0\"]
-  rocm: [\"6.1\", \"6.2\"]
-  backend: [ck, triton]
-gfx: [gfx90a, gfx942]
-";
-    let project = Project::new().file("m.yaml", matrix);
-    let counts = |only: &[&str]| {
-        let options = only.iter().flat_map(|value| ["--only", *value]);
-        let words = ["plan", "m.yaml", "--json"].into_iter().chain(options);
-        let document = project.run(&words.collect::<Vec<_>>()).exits(0).json();
-        let rows = document["excluded"].as_array().unwrap();
-        let excluded: Vec<u64> = rows
-            .iter()
-            .map(|row| row["count"].as_u64().unwrap())
-            .collect();
-        (document["jobs"].as_array().unwrap().len(), excluded)
-    };
-    assert_eq!(counts(&["python=3.12"]), (13, vec![6, 3, 2]));
-    assert_eq!(counts(&["python=3.12", "rocm=6.2"]), (4, vec![6, 1, 1]));
-    let of_one_reason = ["rocm=6.2", "torch=2.6.0", "python=3.10,3.11"];
-    assert_eq!(counts(&of_one_reason), (0, vec![12]));
-}
-
 /// ROCm 9.9 is unknown, and CK cannot build for gfx1100.
 const JOBS_WITH_ERRORS: &str = "\
 version: 1

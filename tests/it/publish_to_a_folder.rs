@@ -876,9 +876,9 @@ fn a_wheel_without_code_for_a_planned_target_is_refused() {
     let project = of(&[GFX942]);
     let refused = project.run(&publish).exits(1).stderr;
     insta::assert_snapshot!(refused, @r"
-    error[G023 planned-target-missing]: `flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl` has no code for gfx90a, which its job builds for
+    error[G023 planned-target-missing]: at least one library of `flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl` has no code for gfx90a, which its job builds for
     --> dist/flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl
-     = note: it has code for gfx942
+     = note: all have code for gfx942
     help: build it for the targets of the plan, or publish it anyway with `--allow G023`
     
     ");
@@ -982,9 +982,9 @@ fn published_wheels_without_code_for_a_planned_target_are_named() {
     let plan = ["plan", "m.yaml", "--published", "releases"];
     let stderr = project.run(&missing).exits(0).stderr;
     insta::assert_snapshot!(stderr, @r"
-    warning[G023 planned-target-missing]: the published `flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl` of release `v1` has no code for gfx90a, which is planned
+    warning[G023 planned-target-missing]: at least one library of the published `flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl` of release `v1` has no code for gfx90a, which is planned
     --> argument `--published`
-     = note: it has code for gfx942
+     = note: all have code for gfx942
     help: it counts as published: build it from a plan without `--published`, and publish it with `publish --replace`, or with its own build number from `wheel retag --build 1`
     
     ");

@@ -502,7 +502,7 @@ fn manifests_are_fetched_of_releases_whose_wheels_a_plan_is_compared_with() {
     };
     let warned = stderr_of("other.yaml");
     let expect = format!(
-        "warning[G023 planned-target-missing]: the published `{CP311}` of release `v1` has no code for gfx90a"
+        "warning[G023 planned-target-missing]: at least one library of the published `{CP311}` of release `v1` has no code for gfx90a"
     );
     assert!(warned.contains(&expect), "{warned}");
     crate::support::appears("G023", &warned, &stderr_of("m.yaml"));

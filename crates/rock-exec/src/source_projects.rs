@@ -11,7 +11,7 @@ use crate::missing_sources::source_paths;
 use rock_diagnostic::Diagnostic;
 use rock_names::{DistributionName, PackageVersion, Version, VersionSpecifiers};
 use rock_plan::Job;
-use rock_plan::starter::{ProjectError, ProjectFiles, ProjectOverrides, PythonProject};
+use rock_plan::starter::{ProjectFiles, ProjectOverrides, PythonProject};
 use rock_recipe::Build;
 use rock_sys as sys;
 
@@ -111,8 +111,8 @@ fn read_project(file: &Path) -> Option<SourceProject> {
             },
             python,
         }),
-        Err(ProjectError::NoVersion(_)) => {
-            // The version is not read.
+        // The version may be computed by a build, or not be one that a matrix file can have.
+        Err(_) => {
             let overrides = ProjectOverrides {
                 version: Some("0".to_owned()),
                 ..ProjectOverrides::default()
@@ -124,6 +124,5 @@ fn read_project(file: &Path) -> Option<SourceProject> {
                 python: project.python,
             })
         }
-        Err(_) => None,
     }
 }

@@ -132,7 +132,7 @@ fn unknown_version(group: &PlanGroup, value: &AxisValue, compat: &Compat) -> Opt
 /// Returns whether a rule compares ROCm with torch, and reports an unknown version of it (P009).
 fn has_rule_for_rocm(group: &PlanGroup) -> bool {
     let is_compared = matches!(
-        group.config.torch_from,
+        group.config.installed_torch_from(),
         TorchFrom::PytorchIndex | TorchFrom::Image
     );
     is_compared && group.space.position(AxisRole::Torch).is_some()

@@ -61,7 +61,7 @@ impl TargetShortfall {
         };
         let missing = list(&mut self.missing.iter());
         Diagnostic::new(&codes::PLANNED_TARGET_MISSING, message(&missing))
-            .note(format!("it has code for {}", list(&mut self.held.iter())))
+            .note(format!("all have code for {}", list(&mut self.held.iter())))
     }
 
     /// Returns a warning about a published wheel, which prevents another wheel with its name from
@@ -74,7 +74,8 @@ impl TargetShortfall {
         };
         self.finding(|missing| {
             format!(
-                "the published `{name}`{of_release} has no code for {missing}, which is planned"
+                "at least one library of the published `{name}`{of_release} has no code for {missing}, \
+                 which is planned"
             )
         })
         .severity(Severity::Warning)
@@ -112,7 +113,7 @@ pub(crate) fn targets_against_plan(
         let finding = shortfall
             .finding(|missing| {
                 format!(
-                    "`{}` has no code for {missing}, which its job builds for",
+                    "at least one library of `{}` has no code for {missing}, which its job builds for",
                     asset.name()
                 )
             })

@@ -53,13 +53,9 @@ pub fn supported_targets(
             .values()
             .all(|held| held.iter().any(|own| runs_on(own, target, compat)))
     };
-    let supported = libraries
-        .values()
-        .flatten()
-        .filter(|target| is_supported(target))
-        .cloned()
-        .collect();
-    (!libraries.is_empty()).then_some(supported)
+    let mut targets: BTreeSet<CodeTarget> = libraries.values().flatten().cloned().collect();
+    targets.retain(is_supported);
+    (!libraries.is_empty()).then_some(targets)
 }
 
 /// Returns whether code for one target runs where code for another does, at least with some of the
@@ -99,7 +95,14 @@ fn without_variant(path: &str) -> String {
     for part in parts {
         let rest = part.trim_start_matches(|letter: char| letter.is_ascii_hexdigit());
         key.push_str("gfx");
-        key.push_str(rest.strip_prefix("-generic").unwrap_or(rest));
+        let generic = rest
+            .strip_prefix('-')
+            .map(|rest| rest.trim_start_matches(|letter: char| letter.is_ascii_digit()))
+            .and_then(|rest| {
+                rest.strip_prefix("-generic")
+                    .or(rest.strip_prefix("generic"))
+            });
+        key.push_str(generic.unwrap_or(rest));
     }
     key
 }
@@ -195,6 +198,8 @@ mod tests {
         );
         let key = without_variant("demo/libdemo_gfx11-generic.so");
         assert_eq!(key, without_variant("demo/libdemo_gfx90a.so"));
+        assert_eq!(key, without_variant("demo/libdemo_gfx9-4-generic.so"));
+        assert_ne!(key, without_variant("demo/libdemo_gfx9-4.so"));
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! The cells that a command line selects by values of axes.
 
-use super::axis_space::AxisColumn;
-use crate::config::{AxisRole, AxisValue, ParsedValue};
+use crate::config::{AxisValue, ParsedValue};
 
 /// Values of axes that cells must have. The default selects every cell.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -30,17 +29,5 @@ impl CellSelection {
         };
         let mut alternatives = self.values.iter().filter(|(of, _)| of == axis).peekable();
         alternatives.peek().is_none() || alternatives.any(|(_, text)| is_value(text))
-    }
-
-    /// Returns for each value of an axis whether cells with it may be selected. Cells without a
-    /// value may be if no value of the axis is given, and if it is that of GPU targets, because the
-    /// matrix file has targets for them.
-    pub(super) fn allowed_values(&self, column: &AxisColumn) -> Vec<bool> {
-        let allows_absent =
-            column.role == AxisRole::Gfx || self.values.iter().all(|(of, _)| *of != column.name);
-        let values = column.values.iter().map(Option::as_ref);
-        values
-            .map(|value| value.map_or(allows_absent, |value| self.allows(&column.name, value)))
-            .collect()
     }
 }

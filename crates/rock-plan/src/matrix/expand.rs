@@ -8,7 +8,7 @@ use super::explicit_cells::add_explicit_cells;
 use super::findings::report;
 use super::limits::MatrixSizeError;
 use super::rules::rules;
-use super::walk::{MatrixWalk, RuleHit, rule_finding};
+use super::walk::{MatrixWalk, rule_finding};
 use crate::codes::plan as codes;
 use crate::config::{MatrixConfig, RecipeProfile};
 use rock_compat::Compat;
@@ -22,8 +22,7 @@ pub struct MatrixExpansion {
     /// The legs without duplicates, in the order of the file's axes.
     pub legs: Vec<CellRank>,
     /// The excluded cells, sorted by code and then by value in the order of the file; their counts
-    /// and the number of `legs` add up to `cell_count`. With a selection, the counts are those of
-    /// the selected cells, and may be 0.
+    /// and the number of `legs` add up to `cell_count`.
     pub excluded: Vec<ExclusionRow>,
     /// Number of cells of the product and of explicit cells outside it.
     pub cell_count: u64,
@@ -67,8 +66,7 @@ fn expand_within_limits(
         });
     }
     let rules = rules(config, &space, profile, compat)?;
-    let all = CellSelection::default();
-    let mut walk = MatrixWalk::new(&space, &rules, &all);
+    let mut walk = MatrixWalk::new(&space, &rules);
     walk.walk_product()?;
     let outside = add_explicit_cells(config, &space, &rules, &mut walk, sink);
     let cell_count = space.cell_count() + outside;
@@ -76,24 +74,10 @@ fn expand_within_limits(
         mut legs, counts, ..
     } = walk;
     legs.sort_unstable();
-    let selected_counts = if selection.is_empty() {
-        None
-    } else {
-        let mut walk = MatrixWalk::new(&space, &rules, selection);
-        walk.walk_product()?;
-        // The walk over all cells reported the entries that change no leg.
-        add_explicit_cells(config, &space, &rules, &mut walk, &mut Sink::new());
-        Some(walk.counts)
-    };
-    let count_of = |hit: &RuleHit, count: u64| match &selected_counts {
-        Some(selected) => selected.get(hit).copied().unwrap_or_default(),
-        None => count,
-    };
     let mut excluded: Vec<(&RuleFinding, u64)> = counts
         .iter()
-        .filter(|(_, count)| **count > 0)
-        .map(|(hit, &count)| (rule_finding(&rules, *hit), count_of(hit, count)))
-        .filter(|(found, _)| found.outcome.effect.prevents_leg())
+        .map(|(hit, &count)| (rule_finding(&rules, *hit), count))
+        .filter(|(found, count)| *count > 0 && found.outcome.effect.prevents_leg())
         .collect();
     excluded.sort_by_cached_key(|(found, _)| (found.outcome.code.id, found.sorted_values()));
     let excluded = excluded

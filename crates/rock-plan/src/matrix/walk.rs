@@ -1,8 +1,8 @@
 //! The walk over the axes: each prefix of values is evaluated once, and a prefix that a rule
 //! excludes is not entered.
 //!
-//! Input: the axes, the rules and the selected cells. Output: the legs, and the number of cells for
-//! each finding. A cell that is excluded counts only for the rule that excludes it, so a prefix that
+//! Input: the axes and the rules. Output: the legs, and the number of cells for each
+//! finding. A cell that is excluded counts only for the rule that excludes it, so a prefix that
 //! fails the plan is entered for the rules below that exclude its cells.
 //!
 //! **Invariant:** a walk terminates: it fails with an error at a limit of legs or steps.
@@ -11,7 +11,6 @@ use std::collections::BTreeMap;
 
 use super::axis_space::{AxisSpace, CellRank};
 use super::cell_rule::{CellRule, RuleEffect, RuleFinding};
-use super::cell_selection::CellSelection;
 use super::limits::{MOST_LEGS, MOST_STEPS, MatrixSizeError};
 use crate::codes::plan as codes;
 use crate::config::AxisRole;
@@ -82,10 +81,6 @@ pub(super) struct MatrixWalk<'a> {
     /// The last depth at which a rule may exclude cells.
     last_exclude: usize,
     rules: &'a [CellRule],
-    /// Whether cells with a value are walked over, per axis position and value index.
-    allowed: Vec<Vec<bool>>,
-    /// Number of allowed values of the product per axis position.
-    allowed_counts: Vec<u64>,
     /// Value index per axis position.
     bound: Vec<usize>,
     /// Findings about the bound values that exclude nothing: failures, warnings and notes. They are
@@ -108,16 +103,10 @@ struct WalkLimits {
 }
 
 impl<'a> MatrixWalk<'a> {
-    /// Creates a walk over the selected cells.
-    pub(super) fn new(
-        space: &'a AxisSpace,
-        rules: &'a [CellRule],
-        selection: &CellSelection,
-    ) -> Self {
+    pub(super) fn new(space: &'a AxisSpace, rules: &'a [CellRule]) -> Self {
         Self::with_limits(
             space,
             rules,
-            selection,
             WalkLimits {
                 legs: MOST_LEGS,
                 steps: MOST_STEPS,
@@ -125,12 +114,7 @@ impl<'a> MatrixWalk<'a> {
         )
     }
 
-    fn with_limits(
-        space: &'a AxisSpace,
-        rules: &'a [CellRule],
-        selection: &CellSelection,
-        limits: WalkLimits,
-    ) -> Self {
+    fn with_limits(space: &'a AxisSpace, rules: &'a [CellRule], limits: WalkLimits) -> Self {
         let rank = |axis: &usize| {
             BINDING_ORDER
                 .iter()
@@ -150,27 +134,12 @@ impl<'a> MatrixWalk<'a> {
             }
         }
         let bound = vec![0; order.len()];
-        let columns = space.axes().iter();
-        let allowed: Vec<Vec<bool>> = columns
-            .map(|column| selection.allowed_values(column))
-            .collect();
-        let allowed_counts = space
-            .axes()
-            .iter()
-            .zip(&allowed)
-            .map(|(column, allowed)| {
-                let indexes = column.product_range();
-                indexes.filter(|&index| allowed[index]).count() as u64
-            })
-            .collect();
         Self {
             space,
             order,
             due,
             last_exclude,
             rules,
-            allowed,
-            allowed_counts,
             bound,
             pending: Vec::new(),
             limits,
@@ -182,14 +151,10 @@ impl<'a> MatrixWalk<'a> {
 
     /// Walks over the product.
     pub(super) fn walk_product(&mut self) -> Result<(), MatrixSizeError> {
-        if self.space.cell_count() == 0 {
-            return Ok(());
+        match self.space.cell_count() {
+            0 => Ok(()),
+            count => self.descend(0, 0, count, false).map(|_| ()),
         }
-        let count: u64 = self.allowed_counts.iter().product();
-        if count == 0 {
-            return Ok(());
-        }
-        self.descend(0, 0, count, false).map(|_| ())
     }
 
     /// Binds the axis at `depth`, and returns the number of cells under this prefix that no rule
@@ -205,16 +170,13 @@ impl<'a> MatrixWalk<'a> {
     ) -> Result<u64, MatrixSizeError> {
         let axis = self.order[depth];
         let range = self.space.axes()[axis].product_range();
-        let cells_below = cells / self.allowed_counts[axis];
+        let cells_below = cells / range.len() as u64;
         self.steps += range.len() as u64 * (1 + self.due[depth].len() as u64);
         if self.steps > self.limits.steps {
             return Err(MatrixSizeError::Steps);
         }
         let mut kept = 0;
         for index in range {
-            if !self.allowed[axis][index] {
-                continue;
-            }
             self.bound[axis] = index;
             let pending = self.pending.len();
             let state = self.evaluate(depth, RuleScope::All, has_failed);
@@ -284,17 +246,8 @@ impl<'a> MatrixWalk<'a> {
         self.pending.truncate(first);
     }
 
-    /// Whether a cell is walked over.
-    fn is_allowed(&self, cell: CellRank) -> bool {
-        let mut axes = self.allowed.iter().enumerate();
-        axes.all(|(axis, allowed)| allowed[self.space.index(cell, axis)])
-    }
-
-    /// Evaluates one explicit cell and counts it, unless it is not selected.
+    /// Evaluates one explicit cell and counts it.
     pub(super) fn add_explicit_cell(&mut self, cell: CellRank, scope: RuleScope) {
-        if !self.is_allowed(cell) {
-            return;
-        }
         self.bind(cell);
         let mut has_failed = false;
         for depth in 0..self.due.len() {
@@ -316,9 +269,6 @@ impl<'a> MatrixWalk<'a> {
     /// Evaluates a cell of the product again as one of an `include` entry if only rules that the
     /// entry overrides exclude it.
     pub(super) fn restore_cell(&mut self, cell: CellRank) {
-        if !self.is_allowed(cell) {
-            return;
-        }
         let Some(first) = self.exclusion_of(cell, RuleScope::All) else {
             return;
         };
@@ -387,8 +337,8 @@ impl<'a> MatrixWalk<'a> {
 #[cfg(test)]
 mod tests {
     use super::{
-        AxisSpace, CellRule, CellSelection, MatrixSizeError, MatrixWalk, RuleEffect, RuleFinding,
-        RuleHit, WalkLimits, codes,
+        AxisSpace, CellRule, MatrixSizeError, MatrixWalk, RuleEffect, RuleFinding, RuleHit,
+        WalkLimits, codes,
     };
     use crate::matrix::AxisValueIndex;
     use crate::matrix::cell_rule::Finding;
@@ -432,16 +382,8 @@ mod tests {
 
     /// Returns the number of legs, and the number of cells that count for each rule.
     fn walked(rules: &[CellRule]) -> (usize, Vec<(usize, u64)>) {
-        walked_over(rules, &[])
-    }
-
-    /// Returns the same for the cells with these values of axes.
-    fn walked_over(rules: &[CellRule], selected: &[(&str, &str)]) -> (usize, Vec<(usize, u64)>) {
         let space = space();
-        let pairs = selected.iter();
-        let pairs = pairs.map(|&(axis, value)| (axis.to_owned(), value.to_owned()));
-        let selection = CellSelection::new(pairs.collect());
-        let mut walk = MatrixWalk::new(&space, rules, &selection);
+        let mut walk = MatrixWalk::new(&space, rules);
         walk.walk_product().unwrap();
         let counts = walk.counts.iter();
         let counts = counts.map(|(RuleHit { rule, .. }, count)| (*rule, *count));
@@ -452,8 +394,7 @@ mod tests {
     fn walks_at_the_limits_end_and_longer_ones_are_given_up() {
         let space = space();
         let walk = |legs: usize, steps: u64| {
-            let all = CellSelection::default();
-            let mut walk = MatrixWalk::with_limits(&space, &[], &all, WalkLimits { legs, steps });
+            let mut walk = MatrixWalk::with_limits(&space, &[], WalkLimits { legs, steps });
             walk.walk_product().map(|()| (walk.legs.len(), walk.steps))
         };
         let (legs, steps) = walk(usize::MAX, u64::MAX).unwrap();
@@ -480,19 +421,6 @@ mod tests {
             walked(&[exclude(&deep), exclude(&deep)]),
             (11, vec![(0, 1)])
         );
-    }
-
-    #[test]
-    fn only_selected_cells_are_counted() {
-        let space = space();
-        let rules = [rule(&space, RuleEffect::Exclude, &[(MAX_JOBS, 1)])];
-        assert_eq!(walked(&rules), (9, vec![(0, 3)]));
-        let python = [("python", "3.11"), ("python", "3.12")];
-        assert_eq!(walked_over(&rules, &python), (6, vec![(0, 2)]));
-        let both = [("python", "3.11"), ("max-jobs", "2")];
-        assert_eq!(walked_over(&rules, &both), (0, vec![(0, 1)]));
-        assert_eq!(walked_over(&rules, &[("max-jobs", "1")]), (3, vec![]));
-        assert_eq!(walked_over(&rules, &[("python", "3.9")]), (0, vec![]));
     }
 
     #[test]

@@ -76,7 +76,7 @@ use crate::config::recipe::{RecipeDocument, RecipeSet};
 use crate::config::{
     self, GfxSelection, Lookups, MatrixConfig, ParsedFile, Platform, RecipeProfile,
 };
-use crate::{AxisFilter, Plan, PlanGroup, PlanInputs, SelectedFrom, plan};
+use crate::{AxisFilter, Plan, PlanInputs, plan};
 use host_probe::{HostProbe, no_gpu};
 use rock_compat::Compat;
 use rock_diagnostic::{
@@ -384,38 +384,6 @@ impl Workspace<'_> {
                 diagnostics.extend(errors);
                 Err(Diagnostics::from(diagnostics).exits_with(exit_class))
             }
-        }
-    }
-
-    /// Counts the excluded cells of a plan again, only those that the filter selects, and drops the
-    /// reasons for others. If the selected cells cannot be planned on their own, the plan is
-    /// unchanged.
-    pub fn count_selected_exclusions(
-        &self,
-        plan: &mut Plan,
-        inputs: &PlanInputs,
-        filter: &AxisFilter,
-    ) {
-        if filter.is_empty() {
-            return;
-        }
-        let is_counted = |group: &PlanGroup| {
-            group.excluded.is_empty() || group.selected_from == Some(SelectedFrom::Planned)
-        };
-        if !plan.groups.iter().all(is_counted) {
-            let inputs = PlanInputs {
-                selection: filter.cells(),
-                ..inputs.clone()
-            };
-            let Ok((counted, _)) = self.plan(&inputs) else {
-                return;
-            };
-            for (group, counted) in plan.groups.iter_mut().zip(counted.groups) {
-                group.excluded = counted.excluded;
-            }
-        }
-        for group in &mut plan.groups {
-            group.excluded.retain(|row| row.count > 0);
         }
     }
 

@@ -273,8 +273,8 @@ fn summarize_excluded(group: &PlanGroup, text: &mut String) {
     }
 }
 
-/// Returns the number of cells that are excluded for a reason; `None` with a filter, whose text has
-/// no numbers of cells.
+/// Returns the number of cells that are excluded for a reason; `None` with a filter, because the
+/// number would include cells that are not selected.
 fn excluded_cells(group: &PlanGroup, count: u64) -> Option<String> {
     group
         .selected_from

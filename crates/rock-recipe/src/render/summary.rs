@@ -48,15 +48,17 @@ fn coverage(plan: &Plan) -> String {
     for group in &plan.groups {
         let path = code(&group.config.locations.source().path);
         let jobs = group.job_count();
-        // With a filter, the reasons count only selected cells, so the difference counts all
-        // excluded cells.
-        let excluded = match group.selected_from {
-            Some(_) => group.cell_count.saturating_sub(group.legs),
-            None => group.excluded.iter().map(|row| row.count).sum(),
-        };
-        let jobs = match group.selected_from {
-            Some(SelectedFrom::All(all)) => format!("{} of {all}", jobs + group.published_count()),
-            Some(SelectedFrom::Planned) | None => jobs.to_string(),
+        // With a filter, reasons of other cells are left out, so the difference counts all excluded
+        // cells.
+        let (excluded, jobs) = match group.selected_from {
+            Some(SelectedFrom::All(all)) => (
+                group.cell_count.saturating_sub(group.legs),
+                format!("{} of {all}", jobs + group.published_count()),
+            ),
+            Some(SelectedFrom::Planned) | None => (
+                group.excluded.iter().map(|row| row.count).sum(),
+                jobs.to_string(),
+            ),
         };
         let _ = writeln!(
             text,
