@@ -38,6 +38,21 @@ fn index(project: &Project, command: &str, more: &[&str]) -> String {
         .stdout
 }
 
+#[test]
+fn another_index_of_a_directory_yanks_the_same_files() {
+    let project = project(&["2.5.9", "2.8.3"]);
+    index(&project, "build", &[]);
+    index(&project, "yank", &["flash-attn<2.6", "--apply"]);
+    let page = PAGE.replace("dist/simple", "site");
+    index(&project, "build", &["--out", "site"]);
+    assert_eq!(project.read(&page).matches("data-yanked").count(), 1);
+    // The other index offers it again once that of the directory does.
+    let unyank = ["flash-attn<2.6", "--apply"];
+    index(&project, "unyank", &unyank);
+    index(&project, "unyank", &[&unyank[..], &["--out", "site"]].concat());
+    assert_eq!(project.read(&page).matches("data-yanked").count(), 0);
+}
+
 /// Links, metadata and files stay as they are.
 #[test]
 fn a_yank_that_would_change_more_is_an_error() {

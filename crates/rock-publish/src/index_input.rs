@@ -7,6 +7,7 @@ use rock_compat::Compat;
 use rock_diagnostic::{Diagnostic, Diagnostics, Severity, Sink};
 use rock_index::{IndexFile, PublishedOrigin, carry_over};
 use rock_names::YankedFiles;
+use rock_sys::real_path;
 
 use crate::index_directory::{index_kept, lists_files};
 use crate::{
@@ -86,21 +87,33 @@ impl IndexReader<'_> {
     /// Reads these wheels and sdists of the directory of the wheels, except those in the cache, and
     /// reports errors of them as a release. Wheels with an unknown label are left out. Reports if
     /// there are no files, or if the index lists files that would be removed. If an index is built,
-    /// warns of files that a manifest in the directory lists, but that are missing.
+    /// warns of files that a manifest in the directory lists, but that are missing. Files that an
+    /// index in the directory yanks are yanked in one that is built elsewhere, too.
+    ///
+    /// # Errors
+    /// A page with yanked files in the directory cannot be read.
     pub fn read_directory(
         &self,
         files: &[PathBuf],
         cache: &DigestCache,
         sink: &mut Sink,
-    ) -> IndexInput {
+    ) -> Result<IndexInput, Diagnostics> {
         if self.options.action == IndexAction::Build {
             sink.extend(cache.missing_files(files));
         }
-        IndexInput {
-            files: self.read_files(self.options.wheel_directory(), files, cache, sink),
+        let directory = self.options.wheel_directory();
+        let inherited = if real_path(&self.options.out) == real_path(&directory.join(INDEX)) {
+            YankedFiles::default()
+        } else {
+            read_yanked(directory)?
+        };
+        let mut files = self.read_files(directory, files, cache, sink);
+        carry_over(&inherited, &mut files);
+        Ok(IndexInput {
+            files,
             rebuilt: Vec::new(),
-            inherited: YankedFiles::default(),
-        }
+            inherited,
+        })
     }
 
     /// Lists the files of published releases, with the yanks of the indexes in their directories.

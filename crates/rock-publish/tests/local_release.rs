@@ -414,7 +414,9 @@ impl<'a> IndexOfDirectory<'a> {
             compat: &self.compat,
             on_note: &|_: &str| (),
         };
-        let input = reader.read_directory(&files, &DigestCache::empty(), &mut sink);
+        let input = reader
+            .read_directory(&files, &DigestCache::empty(), &mut sink)
+            .unwrap();
         assert_eq!(codes(&sink.finish()), Vec::<&str>::new());
         input
     }

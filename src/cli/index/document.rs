@@ -27,6 +27,9 @@ pub(super) struct Document {
     pub(super) pages: usize,
     /// Number of METADATA files that were written next to the wheels.
     pub(super) metadata_count: usize,
+    /// Whether the links of the pages are those of another server.
+    #[serde(skip)]
+    pub(super) has_base_url: bool,
     pub(super) changed: bool,
     #[serde(rename = "yank")]
     pub(super) report: YankReport,
@@ -43,6 +46,10 @@ impl Document {
         let (index, pages) = (&self.index, self.pages);
         let metadata = match self.metadata_count {
             0 => String::new(),
+            count if self.has_base_url => format!(
+                "wrote {} next to the wheels: upload them together, or pass `--no-metadata`\n",
+                counted(count, "`.metadata` file")
+            ),
             count => format!(
                 "wrote {} next to the wheels\n",
                 counted(count, "`.metadata` file")

@@ -34,7 +34,9 @@ pub(super) fn read_directory(
         compat,
         on_note: &|note: &str| shell.detail(note),
     };
-    Ok(reader.read_directory(&files, &cache, sink))
+    reader
+        .read_directory(&files, &cache, sink)
+        .map_err(|errors| Exit::collect(errors, sink))
 }
 
 /// Reads published releases, without prereleases unless they are included.
