@@ -27,6 +27,7 @@ list|ls -> rock-matrix plan
 list|ls -> rock-matrix help --all
 jobs|matrix|graph -> rock-matrix plan
 diff -> rock-matrix plan --diff OLD.json
+why -> rock-matrix plan --explain
 lint|validate -> rock-matrix check
 apply -> rock-matrix build
 apply -> rock-matrix publish
@@ -101,9 +102,11 @@ plan --torch|--rocm|--python|--backend -> `--axis AXIS=VALUES` plans other value
 plan --detailed-exitcode -> `--diff OLD.json --json` lists the changes as JSON
 plan --filter|--select|--job|--target -> `--only AXIS=VALUE` selects jobs
 plan --dry-run|-n -> `rock-matrix plan` builds and publishes nothing
+plan --skip|--exclude -> `exclude` in the matrix file removes combinations, and `--only AXIS=VALUE` keeps the jobs with a value
 plan --strip -> `rock-matrix wheel repair` has the option `--strip`
 
 publish --force|--overwrite -> `--replace` replaces published files that differ
+publish --dir|--dest -> `--out DIR` publishes to a directory
 publish --prune -> use `rock-matrix release prune`
 publish --skip-existing -> `rock-matrix publish` skips files that are in place without such an option
 publish --subjects -> use `rock-matrix release subjects FILES --out FILE`
@@ -153,6 +156,7 @@ source * -> rock-matrix source plan *
 test --list -> `rock-matrix plan` lists the jobs
 
 wheel info|inspect|list|ls|view|contents|metadata|lddtree -> rock-matrix wheel show
+wheel check --ignore|--disable -> `--allow CODE` reports an error as a note
 wheel check --strict|--fail-on|--werror -> errors fail `rock-matrix wheel check` without an option; `--profile pypi` adds what PyPI rejects
 wheel gfx --gpu|--gfx|--target|--targets|--arch -> `--require LIST` fails if code for a target is missing
 wheel lint|audit|validate|test -> rock-matrix wheel check
