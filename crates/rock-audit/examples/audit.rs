@@ -20,9 +20,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let audited = auditor.audit(&name, &file)?;
 
     println!("{name}");
-    let verdict = match audited.is_claim_accurate() {
-        true => "accurate",
-        false => "not accurate",
+    let verdict = if audited.is_claim_accurate() {
+        "accurate"
+    } else {
+        "not accurate"
     };
     let claims = name.platform_tags().as_slice().join(", ");
     println!("  claims    {claims} ({verdict})");

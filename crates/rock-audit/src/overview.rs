@@ -57,10 +57,12 @@ fn overview(audited: &AuditedWheel<'_>) -> String {
     );
     let claimed = audited.name().platform_tags().as_slice().join(", ");
     let unaudited_tags = audited.unaudited_tags();
-    let verdict = match audited.is_claim_accurate() {
-        _ if !unaudited_tags.is_empty() => "",
-        true => " (accurate)",
-        false => " (not accurate)",
+    let verdict = if !unaudited_tags.is_empty() {
+        ""
+    } else if audited.is_claim_accurate() {
+        " (accurate)"
+    } else {
+        " (not accurate)"
     };
     line(&mut text, "claims", &(claimed + verdict));
     if !unaudited_tags.is_empty() {
