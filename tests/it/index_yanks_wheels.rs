@@ -49,7 +49,11 @@ fn another_index_of_a_directory_yanks_the_same_files() {
     // The other index offers it again once that of the directory does.
     let unyank = ["flash-attn<2.6", "--apply"];
     index(&project, "unyank", &unyank);
-    index(&project, "unyank", &[&unyank[..], &["--out", "site"]].concat());
+    index(
+        &project,
+        "unyank",
+        &[&unyank[..], &["--out", "site"]].concat(),
+    );
     assert_eq!(project.read(&page).matches("data-yanked").count(), 0);
 }
 
