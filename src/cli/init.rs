@@ -15,7 +15,9 @@ use crate::config::syntax::is_name;
 use crate::diagnostic::{Diagnostic, Sink, SourceText, shell_quoted};
 use crate::names::{DistributionName, DistributionNameError};
 use crate::plan::PlanInputs;
-use crate::plan::starter::{self, ProjectFiles, StarterMatrix, StarterRequest};
+use crate::plan::starter::{
+    self, MAX_PROJECT_FILE_BYTES, ProjectFiles, StarterMatrix, StarterRequest,
+};
 use crate::plan::workspace::{DataDirectories, MatrixFile, Workspace, WorkspaceOptions};
 use crate::{render, sys};
 
@@ -25,8 +27,6 @@ const WORKFLOW_PATH: &str = ".github/workflows/wheels.yml";
 const COMPAT_PATH: &str = "matrices/compat";
 /// The directory of recipes that commands use without an option.
 const RECIPES_PATH: &str = "matrices/recipes";
-/// Size limit of a project's file.
-const MAX_PROJECT_FILE_BYTES: u64 = 1 << 20;
 
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\

@@ -282,7 +282,8 @@ fn the_page_decides_as_pick_does() {
             };
             let of_all = pick::decide(&all, &machine, &rules);
             assert_eq!(fits(&wheels, &decision), fits(&all, &of_all));
-            let missed = pick::passed_over((&wheels, &decision), &yanked, &machine, &rules);
+            let of_yanked = pick::decide(&yanked, &machine, &rules);
+            let missed = pick::passed_over((&wheels, &decision), (&yanked, &of_yanked));
             assert_eq!(missed.len() + decision.fits.len(), of_all.fits.len());
             passed_over += missed.len();
             json!({"texts": texts, "expected": expected(&decision)})

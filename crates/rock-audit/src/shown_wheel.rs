@@ -2,7 +2,7 @@
 
 use super::audited::AuditedWheel;
 use super::document::{AuditDocument, JsonDialect};
-use super::findings::{SplitCode, error_as_warning, missing_archives};
+use super::findings::{SplitCode, missing_archives};
 use super::inspect::InspectedFile;
 use rock_diagnostic::{Diagnostic, Diagnostics};
 
@@ -79,7 +79,7 @@ impl ShownWheel {
             ShowForm::Text(text) => {
                 let found = [self.findings, missing].concat().into_iter();
                 let found = if self.is_audited {
-                    found.map(error_as_warning).collect()
+                    found.map(Diagnostic::error_as_warning).collect()
                 } else {
                     found.collect()
                 };

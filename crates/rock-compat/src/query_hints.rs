@@ -185,7 +185,7 @@ impl Compat {
         let is_older = to < from;
         let rank = if to == from {
             0
-        } else if to.minor() == from.minor() {
+        } else if to.has_same_minor(from) {
             1
         } else if to.major() == from.major() {
             2

@@ -46,7 +46,7 @@ impl Compat {
     /// version of a ROCm version.
     pub fn hint_if_unlisted_rocm(&self, rocm: &RocmVersion) -> Option<String> {
         let known = &self.parsed().rocm;
-        let is_listed = known.iter().any(|one| one.minor() == rocm.minor());
+        let is_listed = known.iter().any(|one| one.has_same_minor(rocm));
         if is_listed {
             return None;
         }

@@ -1,6 +1,7 @@
 //! A diagnostic and its labels.
 
 use super::{Code, Location, Severity};
+use crate::counted;
 use crate::render::redact_urls;
 
 /// The maximum length of a message, label text or help in bytes. These can quote input of any
@@ -111,6 +112,25 @@ impl Diagnostic {
     pub fn severity(mut self, severity: Severity) -> Self {
         self.severity = severity;
         self
+    }
+
+    /// Returns an error as a warning, and other diagnostics as they are.
+    #[must_use]
+    pub fn error_as_warning(self) -> Self {
+        if self.is_error() {
+            self.severity(Severity::Warning)
+        } else {
+            self
+        }
+    }
+
+    /// Adds a note with the number of other files of which the diagnostic is true, if there are any.
+    #[must_use]
+    pub fn same_in_other_files(self, others: usize) -> Self {
+        match others {
+            0 => self,
+            _ => self.note(format!("the same in {}", counted(others, "other file"))),
+        }
     }
 
     /// Returns whether the severity is [`Severity::Error`], with which a command fails.

@@ -11,12 +11,9 @@ use crate::missing_sources::source_paths;
 use rock_diagnostic::Diagnostic;
 use rock_names::{DistributionName, PackageVersion, Version, VersionSpecifiers};
 use rock_plan::Job;
-use rock_plan::starter::{ProjectFiles, ProjectOverrides, PythonProject};
+use rock_plan::starter::{MAX_PROJECT_FILE_BYTES, ProjectFiles, ProjectOverrides, PythonProject};
 use rock_recipe::Build;
 use rock_sys as sys;
-
-/// Maximum size of a `pyproject.toml` that is read.
-const MAX_PROJECT_FILE_BYTES: u64 = 1 << 20;
 
 /// The Python projects in the source trees of jobs. The file of each is read once.
 #[derive(Debug, Default)]

@@ -92,7 +92,7 @@ struct FileJobs {
     selected_legs: u64,
     /// The selected legs that cannot be built, with their reasons.
     excluded: Vec<ExclusionRow>,
-    /// Those of them whose targets the command line sets.
+    /// The cells in `excluded` whose targets the command line sets.
     excluded_by_override: Vec<CellRank>,
 }
 

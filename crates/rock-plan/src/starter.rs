@@ -239,6 +239,9 @@ pub struct StarterMatrix {
     pub why: String,
 }
 
+/// Maximum size of a file of a project that is read, such as `pyproject.toml`, in bytes.
+pub const MAX_PROJECT_FILE_BYTES: u64 = 1 << 20;
+
 /// The recipe for any project whose build produces a wheel.
 const PROJECT_RECIPE: &str = "hip-extension";
 /// The recipe and the distribution of the default starter.
@@ -292,7 +295,7 @@ pub fn choose(
         return Err(shipped::other_distribution(recipe, builds));
     }
     match shipped::by_recipe(recipe) {
-        Some(starter) => starter.matrix(request.version.as_deref()),
+        Some(starter) => starter.matrix(request.version.as_deref(), compat),
         None => flash_attn::flash_attn_starter(request, compat),
     }
 }

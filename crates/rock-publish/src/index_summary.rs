@@ -14,10 +14,10 @@ use serde::Serialize;
 /// It serializes without the commands.
 #[derive(Debug, Serialize)]
 pub struct IndexSummary {
-    pub(crate) folder: String,
+    folder: String,
     /// Whether the commands are printed, because the index is new.
     #[serde(skip)]
-    pub(crate) is_new: bool,
+    is_new: bool,
     url: String,
     projects: BTreeSet<String>,
     /// The commands that install each project.
@@ -26,9 +26,11 @@ pub struct IndexSummary {
 }
 
 /// Returns the directories of the index below `root`, in order, with the projects that they list.
+/// `is_new` returns whether a directory did not exist before.
 pub fn index_summaries<'a>(
     files: impl Iterator<Item = &'a IndexFile>,
     root: &Path,
+    is_new: impl Fn(&str) -> bool,
     compat: &Compat,
 ) -> Vec<IndexSummary> {
     let mut folders: BTreeMap<&IndexFolder, BTreeMap<String, Vec<&IndexFile>>> = BTreeMap::new();
@@ -43,7 +45,10 @@ pub fn index_summaries<'a>(
     let root = directory_url(root);
     folders
         .into_iter()
-        .map(|(folder, projects)| index_summary(folder, &projects, &root, compat))
+        .map(|(folder, projects)| IndexSummary {
+            is_new: is_new(&folder.to_string()),
+            ..index_summary(folder, &projects, &root, compat)
+        })
         .collect()
 }
 

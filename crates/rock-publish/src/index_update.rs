@@ -149,10 +149,12 @@ impl<'a> IndexUpdate<'a> {
         let Some(lock) = self.lock.take() else {
             return Ok(None);
         };
-        let mut indexes = index_summaries(self.files.iter(), self.directory.path(), self.compat);
-        for index in &mut indexes {
-            index.is_new = !self.directory.has_folder(&index.folder);
-        }
+        let indexes = index_summaries(
+            self.files.iter(),
+            self.directory.path(),
+            |folder| !self.directory.has_folder(folder),
+            self.compat,
+        );
         let pages = self.pages()?;
         let directory = self.options.metadata_directory();
         let metadata_count = match directory {

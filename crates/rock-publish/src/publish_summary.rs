@@ -70,6 +70,7 @@ impl PublishSummary {
             indexes: index_summaries(
                 release.assets.iter().map(|asset: &Asset| &asset.file),
                 &directory.join(INDEX),
+                |_| true,
                 compat,
             ),
             assets,

@@ -386,7 +386,7 @@ pub fn nested_release_error(path: &Path) -> Option<Diagnostic> {
     )
 }
 
-/// Returns the error for the directory of a release whose path names a file, or leads through one.
+/// Returns the error for the directory of `--out` whose path names a file, or leads through one.
 pub fn file_in_path_error(path: &Path) -> Option<Diagnostic> {
     // Without a separator at the end, which would make a file a directory.
     let path: PathBuf = path.components().collect();

@@ -46,13 +46,14 @@ impl Document {
         let (index, pages) = (&self.index, self.pages);
         let metadata = match self.metadata_count {
             0 => String::new(),
-            count if self.has_base_url => format!(
-                "wrote {} next to the wheels: upload them together, or pass `--no-metadata`\n",
-                counted(count, "`.metadata` file")
-            ),
             count => format!(
-                "wrote {} next to the wheels\n",
-                counted(count, "`.metadata` file")
+                "wrote {} next to the wheels{}\n",
+                counted(count, "`.metadata` file"),
+                if self.has_base_url {
+                    ": upload them together, or pass `--no-metadata`"
+                } else {
+                    ""
+                }
             ),
         };
         let text = if self.changed {

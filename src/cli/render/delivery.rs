@@ -1,13 +1,12 @@
 //! Texts that are printed, written to files or compared with them.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
 
 use super::options::Options;
 use crate::cli::load::MAX_FILE_BYTES;
 use crate::cli::{Exit, Shell};
-use crate::codes::host::CANNOT_WRITE_FILE;
-use crate::diagnostic::{Diagnostic, Location};
 use crate::exec::{ROOT, ignore_directory};
+use crate::publish::file_in_path_error;
 use crate::{render, sys};
 
 /// Prints the texts, writes them, or compares them with files. The text of a single job is written
@@ -30,7 +29,7 @@ pub(super) fn deliver(
     let is_directory = out.as_os_str().to_string_lossy().ends_with('/')
         || (sys::exists(out) && !sys::is_file(out));
     let alone = alone && !is_directory;
-    if !alone && let Some(error) = file_in_place_of_directory(out) {
+    if !alone && let Some(error) = file_in_path_error(out) {
         return shell.report(&[error]);
     }
     let mut exit = Exit::Done;
@@ -55,24 +54,6 @@ pub(super) fn deliver(
         }
     }
     exit
-}
-
-/// Returns the error that the directory of several texts is a file.
-fn file_in_place_of_directory(out: &Path) -> Option<Diagnostic> {
-    // Without a separator at the end, which would make a file a directory.
-    let out: PathBuf = out.components().collect();
-    if !sys::is_file(&out) {
-        return None;
-    }
-    let message = format!(
-        "`{}` is a file, and the files of the jobs are written to a directory",
-        out.display()
-    );
-    Some(
-        Diagnostic::new(&CANNOT_WRITE_FILE, message)
-            .at(Location::Argument("--out".to_owned()), "")
-            .help("choose another directory, or name one job to write its file"),
-    )
 }
 
 /// Compares a file with the text that would be written, and reports the first difference.

@@ -41,7 +41,7 @@ use super::locations::{in_member, in_wheel};
 use super::pattern::LibraryPatterns;
 use crate::codes::rocm as codes;
 use rock_compat::Compat;
-use rock_diagnostic::{Code, Diagnostic, Severity, counted};
+use rock_diagnostic::{Code, Diagnostic};
 use rock_names::{ForeignSystem, LabelParts, WheelName};
 
 /// The facts about a wheel that findings are derived from.
@@ -99,20 +99,9 @@ pub(crate) fn remove_superseded(findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Returns an error as a warning, and other findings as they are.
-pub(crate) fn error_as_warning(finding: Diagnostic) -> Diagnostic {
-    match finding.severity {
-        Severity::Error => finding.severity(Severity::Warning),
-        _ => finding,
-    }
-}
-
 /// Notes on a finding about the first file in how many other files it occurs.
 pub(super) fn also_in(finding: Diagnostic, files: usize) -> Diagnostic {
-    match files {
-        0 | 1 => finding,
-        more => finding.note(format!("the same in {}", counted(more - 1, "other file"))),
-    }
+    finding.same_in_other_files(files.saturating_sub(1))
 }
 
 impl<'a> CheckContext<'a> {

@@ -5,7 +5,6 @@ use super::tags::unknown_platform;
 use super::{RepairChanges, RepairOptions, RepairPlan};
 use crate::audited::AuditedWheel;
 use crate::codes::{elf as elf_codes, rocm as rocm_codes};
-use crate::findings::error_as_warning;
 use crate::locations::in_wheel;
 use rock_compat::policy::PolicyFamily;
 use rock_diagnostic::{Code, Diagnostic, Diagnostics};
@@ -157,7 +156,7 @@ impl<'w> RepairPlanner<'w> {
             let contradictions = audited.check_label(&renamed.name);
             renamed
                 .findings
-                .extend(contradictions.into_iter().map(error_as_warning));
+                .extend(contradictions.into_iter().map(Diagnostic::error_as_warning));
         }
         Ok(renamed)
     }

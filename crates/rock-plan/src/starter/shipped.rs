@@ -2,11 +2,14 @@
 //!
 //! **Invariant:** each matrix file is complete: `check` accepts it as it is.
 
+use std::collections::BTreeMap;
+
 use itertools::Itertools as _;
 use serde::Serialize;
 
 use super::{FLASH_ATTN, PROJECT_RECIPE, StarterMatrix, fault};
 use crate::config::recipe::RecipeSet;
+use rock_compat::Compat;
 use rock_diagnostic::{Diagnostic, nearest::nearest};
 use rock_template::render;
 
@@ -19,11 +22,20 @@ pub(super) struct ShippedStarter {
     pub(super) distribution: &'static str,
     /// The axis or variable that selects what is built.
     variable: &'static str,
-    /// The value of the variable, for templates of several recipes.
-    reference: &'static str,
+    /// The project of the table `torch-companions` that it builds; empty for others.
+    companion: &'static str,
     /// The template of the matrix file.
     #[serde(skip)]
     template: &'static str,
+}
+
+/// The values of a template.
+#[derive(Serialize)]
+struct ShippedView<'a> {
+    #[serde(flatten)]
+    starter: &'a ShippedStarter,
+    /// The minor versions of projects by torch minor.
+    companions: BTreeMap<&'a str, &'a BTreeMap<String, String>>,
 }
 
 /// The matrix file of packages that are compiled against torch.
@@ -35,56 +47,56 @@ const STARTERS: [ShippedStarter; 8] = [
         recipe: "aotriton",
         distribution: "aotriton",
         variable: "aotriton",
-        reference: "",
+        companion: "",
         template: include_str!("../../templates/starter/aotriton.yaml"),
     },
     ShippedStarter {
         recipe: "apex",
         distribution: "apex",
         variable: "apex-ref",
-        reference: "master",
+        companion: "",
         template: TORCH_PACKAGE,
     },
     ShippedStarter {
         recipe: "ck",
         distribution: "composable-kernel",
         variable: "ck-ref",
-        reference: "",
+        companion: "",
         template: include_str!("../../templates/starter/ck.yaml"),
     },
     ShippedStarter {
         recipe: "rocm-sdk-packages",
         distribution: "rocm",
         variable: "version",
-        reference: "",
+        companion: "",
         template: include_str!("../../templates/starter/rocm-sdk-packages.yaml"),
     },
     ShippedStarter {
         recipe: "torch",
         distribution: "torch",
         variable: "torch-ref",
-        reference: "",
+        companion: "",
         template: include_str!("../../templates/starter/torch.yaml"),
     },
     ShippedStarter {
         recipe: "torchaudio",
         distribution: "torchaudio",
         variable: "audio-ref",
-        reference: "v2.11.0",
+        companion: "audio",
         template: TORCH_PACKAGE,
     },
     ShippedStarter {
         recipe: "torchvision",
         distribution: "torchvision",
         variable: "vision-ref",
-        reference: "v0.27.0",
+        companion: "vision",
         template: TORCH_PACKAGE,
     },
     ShippedStarter {
         recipe: "triton",
         distribution: "triton",
         variable: "triton-ref",
-        reference: "",
+        companion: "",
         template: include_str!("../../templates/starter/triton.yaml"),
     },
 ];
@@ -106,7 +118,11 @@ impl ShippedStarter {
     ///
     /// # Errors
     /// If a version is given, which the matrix file sets.
-    pub(super) fn matrix(&self, version: Option<&str>) -> Result<StarterMatrix, Diagnostic> {
+    pub(super) fn matrix(
+        &self,
+        version: Option<&str>,
+        compat: &Compat,
+    ) -> Result<StarterMatrix, Diagnostic> {
         let Self {
             recipe,
             distribution,
@@ -121,7 +137,12 @@ impl ShippedStarter {
                  afterwards"
             )));
         }
-        let matrix = render("starter.yaml", self.template, self)
+        let rows = compat.source_tables().torch_companions.iter();
+        let view = ShippedView {
+            starter: self,
+            companions: rows.map(|row| (&*row.torch, &row.companions)).collect(),
+        };
+        let matrix = render("starter.yaml", self.template, &view)
             .map_err(|error| fault(error.to_string()))?;
         Ok(StarterMatrix {
             distribution: (*distribution).to_owned(),
@@ -188,7 +209,7 @@ mod tests {
         let compat = Compat::embedded();
         let lookups = Lookups::new(&compat, RecipeSet::with_shipped([]).into());
         for starter in &STARTERS {
-            let found = starter.matrix(None).unwrap();
+            let found = starter.matrix(None, &compat).unwrap();
             let mut sink = Sink::new();
             let source = SourceText::new("m.yaml", found.matrix.as_str());
             let config = read(&source, &lookups, &mut sink);
@@ -225,7 +246,9 @@ mod tests {
     #[test]
     fn a_version_is_refused_with_the_key_that_sets_it() {
         let starter = by_recipe("torch").unwrap();
-        let error = starter.matrix(Some("2.10.0")).unwrap_err();
+        let error = starter
+            .matrix(Some("2.10.0"), &Compat::embedded())
+            .unwrap_err();
         assert_eq!(
             error.help.unwrap(),
             "leave out the version, and edit `torch-ref` in matrices/torch.yaml afterwards"

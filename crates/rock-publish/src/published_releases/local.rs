@@ -15,7 +15,7 @@ use crate::{
 };
 use rock_bytes::start_threads;
 use rock_compat::Compat;
-use rock_diagnostic::{Diagnostic, Diagnostics, Location, Severity, Sink, SourceText};
+use rock_diagnostic::{Diagnostic, Diagnostics, Location, Sink, SourceText};
 use rock_sys::FileError;
 
 impl<M: From<ReleaseManifest> + Send> PublishedReleases<M> {
@@ -77,11 +77,8 @@ impl PublishedReleases {
             is_bare_manifest: false,
             ..PublishedSource::of_manifest(manifest, &directory.join(MANIFEST))
         });
-        let as_warning = |found: Diagnostic| match found.severity {
-            Severity::Error => found.severity(Severity::Warning),
-            _ => found,
-        };
-        sink.finish().into_iter().map(as_warning).collect()
+        let findings = sink.finish().into_iter();
+        findings.map(Diagnostic::error_as_warning).collect()
     }
 
     /// Removes the files of releases in directories that do not exist, and returns a warning for

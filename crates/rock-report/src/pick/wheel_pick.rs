@@ -38,14 +38,15 @@ impl WheelPick {
         let rules = MatchRules::of(compat);
         let (wheels, yanked_wheels) = split(candidates);
         let decision = decide(&wheels, &machine, &rules);
-        let passed_over = passed_over((&wheels, &decision), &yanked_wheels, &machine, &rules);
+        let yanked_decision = decide(&yanked_wheels, &machine, &rules);
+        let yanked = (yanked_wheels.as_slice(), &yanked_decision);
         Self {
-            yanked_near_misses: yanked_near_misses(&decision, &yanked_wheels, &machine, &rules),
+            passed_over: passed_over((&wheels, &decision), yanked),
+            yanked_near_misses: yanked_near_misses(&decision, yanked),
             other_rocm: other_rocm(&wheels, &machine, &rules),
             machine,
             wheels,
             decision,
-            passed_over,
         }
     }
 

@@ -1,8 +1,6 @@
 //! Yanked wheels, which are never recommended; those that fit are reported.
 
-use super::{
-    MatchRules, NearMiss, PickDecision, TargetMachine, WheelCandidate, WheelOffer, decide,
-};
+use super::{NearMiss, PickDecision, WheelCandidate, WheelOffer};
 
 /// A yanked wheel that fits a machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,19 +23,16 @@ pub fn split(candidates: Vec<WheelCandidate>) -> (Vec<WheelCandidate>, Vec<Wheel
     wheels.partition(|wheel| wheel.offer.yanked.is_none())
 }
 
-/// Returns the yanked wheels that fit, best first. `decision` is the decision among the wheels that
-/// are `offered`.
+/// Returns the yanked wheels that fit, best first. Each decision is that among its wheels.
 pub fn passed_over(
     (offered, decision): (&[WheelCandidate], &PickDecision),
-    yanked: &[WheelCandidate],
-    machine: &TargetMachine,
-    rules: &MatchRules,
+    (yanked, yanked_decision): (&[WheelCandidate], &PickDecision),
 ) -> Vec<PassedOver> {
     let chosen = decision
         .fits
         .first()
         .map(|fit| (offered[fit.index].rank, fit.cost));
-    let fits = decide(yanked, machine, rules).fits.into_iter().map(|fit| {
+    let fits = yanked_decision.fits.iter().map(|fit| {
         let wheel = &yanked[fit.index];
         PassedOver {
             file: wheel.offer.file.clone(),
@@ -52,15 +47,13 @@ pub fn passed_over(
 /// that is offered, if none of them fits.
 pub fn yanked_near_misses(
     decision: &PickDecision,
-    yanked: &[WheelCandidate],
-    machine: &TargetMachine,
-    rules: &MatchRules,
+    (yanked, yanked_decision): (&[WheelCandidate], &PickDecision),
 ) -> Vec<String> {
     if !decision.fits.is_empty() {
         return Vec::new();
     }
     let nearest = decision.near.first().map(NearMiss::distance);
-    decide(yanked, machine, rules)
+    yanked_decision
         .near
         .iter()
         .filter(|near| nearest.is_none_or(|nearest| near.distance() <= nearest))

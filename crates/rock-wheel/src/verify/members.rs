@@ -12,7 +12,7 @@ use super::super::{Wheel, WheelError, ZipArchive, ZipMember};
 use super::FindingCollector;
 use crate::codes::wheel as codes;
 use rock_bytes::start_threads;
-use rock_diagnostic::{Code, Diagnostic, Location, counted};
+use rock_diagnostic::{Code, Diagnostic, Location};
 
 /// Checks the records of the archive, and for names that differ only in case.
 pub(super) fn check_container(archive: &ZipArchive<'_>, findings: &mut FindingCollector) {
@@ -132,13 +132,9 @@ fn group_weak_hashes(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
             .and_modify(|(_, others)| *others += 1)
             .or_insert((finding, 0));
     }
-    findings.extend(groups.into_values().map(|(finding, others)| {
-        let finding = finding.help(REHASH);
-        match others {
-            0 => finding,
-            _ => finding.note(format!("the same in {}", counted(others, "other file"))),
-        }
-    }));
+    let groups = groups.into_values();
+    findings
+        .extend(groups.map(|(finding, others)| finding.help(REHASH).same_in_other_files(others)));
     findings
 }
 
