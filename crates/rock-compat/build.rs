@@ -21,6 +21,8 @@ fn main() {
     let sources = tables.sources.clone();
     let tables = &mut tables;
     write_group::<rows::CoreTables>(tables, &out);
+    write_group::<rows::ProductTables>(tables, &out);
+    write_group::<rows::LibraryTables>(tables, &out);
     write_group::<rows::TorchAbiTables>(tables, &out);
     write_group::<rows::SdkTables>(tables, &out);
     write_group::<rows::MachineTables>(tables, &out);

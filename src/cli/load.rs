@@ -86,7 +86,8 @@ pub(super) fn write_output(
                 Err(error) => shell.no_stdout(&error),
             };
         }
-        let mut stdout = io::BufWriter::with_capacity(1 << 18, io::stdout().lock());
+        // Larger buffers take longer: the kernel clears each page of memory on its first use.
+        let mut stdout = io::BufWriter::with_capacity(1 << 15, io::stdout().lock());
         return match write(&mut stdout).and_then(|()| stdout.flush()) {
             Ok(()) => Exit::Done,
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,

@@ -30,7 +30,7 @@ pub fn preset_patterns(names: &[String], compat: &Compat) -> Result<Vec<String>,
 }
 
 fn unknown_preset(name: &str, compat: &Compat) -> Diagnostic {
-    let presets = compat.tables().presets.iter();
+    let presets = compat.library_tables().presets.iter();
     let known: Vec<&str> = presets.map(|row| row.name.as_str()).collect();
     let message = format!("there is no preset `{name}`");
     let message = with_nearest(message, nearest(name, known.iter().copied()));

@@ -26,8 +26,8 @@ pub use family::{
     FamilyBuildRow, FamilyRow, IndexTemplateRow, ProductRow, ReleaseTypeRow, UnsupportedFamilyRow,
 };
 pub use group::{
-    ClaimTables, CoreTables, FamilyBuildTables, MachineTables, RecipeTables, SdkTables,
-    SourceTables, TableGroup, TorchAbiTables, WheelTables,
+    ClaimTables, CoreTables, FamilyBuildTables, LibraryTables, MachineTables, ProductTables,
+    RecipeTables, SdkTables, SourceTables, TableGroup, TorchAbiTables, WheelTables,
 };
 pub use requirements::{HipRow, ImportRequirementRow, TorchRequirementRow};
 pub use run_time::{

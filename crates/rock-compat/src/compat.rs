@@ -4,10 +4,10 @@ use std::sync::OnceLock;
 
 use super::lazy_tables::{LazyTables, decode};
 use super::rows::{
-    ActionRow, ClaimTables, CompatTables, CoreTables, FamilyBuildTables, GfxRow, LimitRow,
-    MachineTables, PackageRow, PresetRow, Provenance, ReachRow, RecipeTables, RunnerPoolRow,
-    RunnerRow, SdkTables, SonameRow, SourceTables, TableGroup, TorchAbiTables, TorchIndexRow,
-    TorchRow, WheelTables,
+    ActionRow, ClaimTables, CompatTables, CoreTables, FamilyBuildTables, GfxRow, LibraryTables,
+    LimitRow, MachineTables, PackageRow, PresetRow, ProductTables, Provenance, ReachRow,
+    RecipeTables, RunnerPoolRow, RunnerRow, SdkTables, SonameRow, SourceTables, TableGroup,
+    TorchAbiTables, TorchIndexRow, TorchRow, WheelTables,
 };
 use super::torch_symbols::TorchSymbols;
 use rock_names::{GfxTarget, PackageVersion, RocmVersion, Version};
@@ -23,6 +23,8 @@ macro_rules! encoded_tables {
 #[derive(Debug, Clone)]
 pub struct Compat {
     pub(super) core: CoreTables,
+    products: LazyTables<ProductTables>,
+    libraries: LazyTables<LibraryTables>,
     torch_abi: LazyTables<TorchAbiTables>,
     sdk: LazyTables<SdkTables>,
     machine: LazyTables<MachineTables>,
@@ -59,6 +61,8 @@ impl Compat {
     pub fn embedded() -> Self {
         Self {
             core: decode(encoded_tables!("core")),
+            products: LazyTables::embedded(encoded_tables!("products")),
+            libraries: LazyTables::embedded(encoded_tables!("libraries")),
             torch_abi: LazyTables::embedded(encoded_tables!("torch-abi")),
             sdk: LazyTables::embedded(encoded_tables!("sdk")),
             machine: LazyTables::embedded(encoded_tables!("machine")),
@@ -79,6 +83,8 @@ impl Compat {
         let tables = &mut tables;
         Self {
             core: CoreTables::take_from(tables),
+            products: LazyTables::loaded(ProductTables::take_from(tables)),
+            libraries: LazyTables::loaded(LibraryTables::take_from(tables)),
             torch_abi: LazyTables::loaded(TorchAbiTables::take_from(tables)),
             sdk: LazyTables::loaded(SdkTables::take_from(tables)),
             machine: LazyTables::loaded(MachineTables::take_from(tables)),
@@ -130,6 +136,16 @@ impl Compat {
         &self.core
     }
 
+    /// Returns the products with their gfx targets.
+    pub fn product_tables(&self) -> &ProductTables {
+        self.products.get()
+    }
+
+    /// Returns the libraries and device code in wheels.
+    pub fn library_tables(&self) -> &LibraryTables {
+        self.libraries.get()
+    }
+
     /// Returns the symbols that torch versions export.
     pub fn torch_abi_tables(&self) -> &TorchAbiTables {
         self.torch_abi.get()
@@ -174,6 +190,8 @@ impl Compat {
     pub fn rows_of(&self, table: &str) -> Option<serde_json::Value> {
         self.core
             .rows_of(table)
+            .or_else(|| self.products.rows_of(table))
+            .or_else(|| self.libraries.rows_of(table))
             .or_else(|| self.torch_abi.rows_of(table))
             .or_else(|| self.sdk.rows_of(table))
             .or_else(|| self.machine.rows_of(table))
@@ -188,6 +206,8 @@ impl Compat {
     pub fn all_tables(&self) -> CompatTables {
         let mut tables = CompatTables::default();
         self.core.clone().add_to(&mut tables);
+        self.product_tables().clone().add_to(&mut tables);
+        self.library_tables().clone().add_to(&mut tables);
         self.torch_abi_tables().clone().add_to(&mut tables);
         self.sdk_tables().clone().add_to(&mut tables);
         self.machine_tables().clone().add_to(&mut tables);
@@ -363,18 +383,24 @@ impl Compat {
 
     /// Returns a named set of libraries that a repair does not graft, `rocm`.
     pub fn preset(&self, name: &str) -> Option<&PresetRow> {
-        self.core.presets.iter().find(|row| row.name == name)
+        self.library_tables()
+            .presets
+            .iter()
+            .find(|row| row.name == name)
     }
 
     /// Returns the row of a ROCm library by its SONAME, `libamdhip64.so.6`.
     pub fn soname(&self, soname: &str) -> Option<&SonameRow> {
-        self.core.sonames.iter().find(|row| row.soname == soname)
+        self.library_tables()
+            .sonames
+            .iter()
+            .find(|row| row.soname == soname)
     }
 
     /// Returns whether wheels work with another version than they were built for:
     /// `reach("rocm", "newer-minor")`.
     pub fn reach(&self, about: &str, when: &str) -> Option<&ReachRow> {
-        self.core
+        self.library_tables()
             .reach
             .iter()
             .find(|row| row.about == about && row.when == when)
@@ -382,7 +408,7 @@ impl Compat {
 
     /// Returns the citation of a row: `compat/torch.yaml, torch 2.6, checked 2026-11-21`.
     pub fn cite(&self, file: &str, row: &str, origin: &Provenance) -> String {
-        format!("compat/{file}, {row}, checked {}", origin.checked)
+        ["compat/", file, ", ", row, ", checked ", &origin.checked].concat()
     }
 
     /// Returns the source of a row with reference and confidence.

@@ -34,7 +34,7 @@ impl Compat {
         let normal = distribution.parse::<DistributionName>().ok()?.normalized();
         let (before, bundle) = normal.rsplit_once("-device-")?;
         let row = self
-            .tables()
+            .library_tables()
             .device_bundles
             .iter()
             .find(|row| row.bundle == bundle);
@@ -58,7 +58,7 @@ impl Compat {
     /// Returns the distribution of the host wheel for a prefix of device wheels: `torch` for
     /// `amd-torch-device`.
     pub fn host_of_device(&self, device: &str) -> Option<&str> {
-        self.tables()
+        self.library_tables()
             .device_wheels
             .iter()
             .find(|row| row.device == device)

@@ -13,6 +13,25 @@ const UNKNOWN_TARGET_HINT: &str = "`rock-matrix plan` does not exclude targets w
 impl Compat {
     /// Returns the processors, without features, in any table.
     pub fn known_gfx(&self) -> BTreeSet<String> {
+        // Most names occur in many rows.
+        let names: BTreeSet<&String> = self.gfx_in_tables().collect();
+        let targets = names
+            .into_iter()
+            .filter_map(|name| name.parse::<GfxTarget>().ok());
+        targets
+            .map(|target| target.processor().to_owned())
+            .collect()
+    }
+
+    /// Returns whether a processor, without features, is in any table.
+    pub fn is_known_gfx(&self, processor: &str) -> bool {
+        self.gfx_in_tables()
+            .any(|name| name.split(':').next() == Some(processor))
+    }
+
+    /// Returns the targets of all tables, with repetitions. The table that few commands decode
+    /// comes last.
+    fn gfx_in_tables(&self) -> impl Iterator<Item = &String> {
         let tables = self.tables();
         let of_rocm = tables
             .torch_gfx
@@ -25,20 +44,13 @@ impl Compat {
             .flat_map(|row| row.gfx.values().flatten());
         let of_families = tables.families.iter().flat_map(|row| &row.members);
         let of_runners = tables.runners.iter().flat_map(|row| &row.gpu);
-        // Most names occur in many rows.
-        let all: BTreeSet<&String> = of_rocm
+        let of_products = std::iter::once_with(|| &self.product_tables().products).flatten();
+        of_rocm
             .chain(of_packages)
             .chain(of_families)
             .chain(of_runners)
             .chain(tables.gfx_since.iter().map(|row| &row.gfx))
-            .chain(tables.products.iter().map(|row| &row.gfx))
-            .collect();
-        let targets = all
-            .into_iter()
-            .filter_map(|name| name.parse::<GfxTarget>().ok());
-        targets
-            .map(|target| target.processor().to_owned())
-            .collect()
+            .chain(of_products.map(|row| &row.gfx))
     }
 
     /// Returns whether the toolchain of a ROCm version compiles for a target: it does if ROCm lists

@@ -2,6 +2,8 @@
 //!
 //! **Invariant:** image tags are looked up in the table and parsed, never computed.
 
+use itertools::Itertools as _;
+
 use super::Compat;
 use super::rows::{BuilderRow, ImageRow};
 use rock_names::{PythonVersion, RocmVersion, Version};
@@ -254,25 +256,26 @@ impl Compat {
         torch: Option<&Version>,
         python: Option<PythonVersion>,
     ) -> Vec<String> {
-        let distance = |image: &ImageTag<'_>| {
-            let ([major, minor, patch, _], wanted) = (image.rocm.parts(), rocm.parts());
-            let other_torch = torch
-                .is_some_and(|torch| image.torch.release().get(..2) != torch.release().get(..2));
-            let other_python = python.is_some_and(|python| image.python != python);
+        let wanted = rocm.parts();
+        let minor_of_torch = torch.map(|torch| torch.release().get(..2));
+        let distance = |(number, image): &(usize, ImageTag<'_>)| {
+            let [major, minor, patch, _] = image.rocm.parts();
+            let has_other_torch =
+                minor_of_torch.is_some_and(|wanted| image.torch.release().get(..2) != wanted);
+            let has_other_python = python.is_some_and(|python| image.python != python);
             (
                 major.abs_diff(wanted[0]),
                 minor.abs_diff(wanted[1]),
-                other_torch,
-                other_python,
+                has_other_torch,
+                has_other_python,
                 patch.abs_diff(wanted[2]),
+                *number,
             )
         };
-        let mut images: Vec<ImageTag<'_>> = self.images(repository).collect();
-        images.sort_by_cached_key(distance);
-        images
-            .into_iter()
-            .take(3)
-            .map(|image| image.row.tag.clone())
+        self.images(repository)
+            .enumerate()
+            .k_smallest_by_key(3, distance)
+            .map(|(_, image)| image.row.tag.clone())
             .collect()
     }
 }

@@ -32,11 +32,10 @@ impl Compat {
     /// Returns an overview for each value of a query; values without rows and gfx targets that are
     /// in no table are left out.
     pub fn overviews(&self, query: &CompatQuery) -> Vec<CompatOverview<'_>> {
-        let known = self.known_gfx();
         let mut found: Vec<CompatOverview<'_>> = query
             .gfx
             .iter()
-            .filter(|target| known.contains(target.processor()))
+            .filter(|target| self.is_known_gfx(target.processor()))
             .map(|target| self.gfx_overview(target))
             .collect();
         found.extend(query.rocm.as_ref().map(|rocm| self.rocm_overview(rocm)));
@@ -68,7 +67,7 @@ impl Compat {
                 vec![(cited, &row.origin)],
             ));
         }
-        if let Some(row) = tables.products.iter().find(of_product) {
+        if let Some(row) = self.product_tables().products.iter().find(of_product) {
             let cited = self.cite(
                 "products.yaml",
                 &format!("products {}", row.product),

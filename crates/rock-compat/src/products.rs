@@ -65,14 +65,14 @@ impl Compat {
     pub fn product(&self, word: &str) -> Option<&ProductRow> {
         let wanted = ProductName::new(word);
         self.product_with_name(&wanted).or_else(|| {
-            let mut rows = self.tables().products.iter();
+            let mut rows = self.product_tables().products.iter();
             rows.find(|row| short_product_names(row).contains(&wanted))
         })
     }
 
     /// Returns the product with this name as its row has it.
     fn product_with_name(&self, wanted: &ProductName) -> Option<&ProductRow> {
-        self.tables().products.iter().find(|row| {
+        self.product_tables().products.iter().find(|row| {
             *wanted == ProductName::new(&row.product) || *wanted == ProductName::new(&row.name)
         })
     }
@@ -86,23 +86,18 @@ impl Compat {
 
     /// Returns the names of families, targets and products, for suggestions.
     pub fn gfx_names(&self) -> Vec<&str> {
-        let tables = self.tables();
-        let families = tables
-            .families
-            .iter()
-            .flat_map(|row| std::iter::once(&row.family).chain(&row.members));
-        let products = tables
-            .products
-            .iter()
-            .flat_map(|row| [&row.product, &row.gfx]);
-        let short = tables.products.iter().filter_map(without_rx);
-        let names = families.chain(products).map(String::as_str);
+        let families = self.tables().families.iter();
+        let products = &self.product_tables().products;
+        let of_families = families.flat_map(|row| std::iter::once(&row.family).chain(&row.members));
+        let of_products = products.iter().flat_map(|row| [&row.product, &row.gfx]);
+        let short = products.iter().filter_map(without_rx);
+        let names = of_families.chain(of_products).map(String::as_str);
         names.chain(short).collect()
     }
 
     /// Returns the products with this processor, in the order of the table.
     pub fn products_of(&self, processor: &str) -> Vec<&ProductRow> {
-        self.tables()
+        self.product_tables()
             .products
             .iter()
             .filter(|row| row.gfx == processor)
@@ -330,7 +325,7 @@ mod tests {
     fn no_two_products_have_one_name() {
         let compat = Compat::embedded();
         let mut seen = BTreeSet::new();
-        for row in &compat.tables().products {
+        for row in &compat.product_tables().products {
             assert!(
                 seen.insert(ProductName::new(&row.product)),
                 "{}",

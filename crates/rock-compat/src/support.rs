@@ -64,7 +64,7 @@ impl Compat {
         }
         if listed.iter().any(serves) {
             return Support::Supported {
-                source: self.cite("torch.yaml", &format!("torch {}", row.torch), &row.origin),
+                source: self.cite("torch.yaml", &["torch ", &row.torch].concat(), &row.origin),
             };
         }
         Support::Unsupported(SupportReason {
@@ -76,7 +76,7 @@ impl Compat {
                 let other = self.other_source_of_torch(repository, torch, rocm);
                 format!("use ROCm {near}{other}")
             }),
-            source: self.cite("torch.yaml", &format!("torch {}", row.torch), &row.origin),
+            source: self.cite("torch.yaml", &["torch ", &row.torch].concat(), &row.origin),
         })
     }
 
@@ -117,7 +117,7 @@ impl Compat {
         } else {
             &row.python
         };
-        let source = self.cite("torch.yaml", &format!("torch {}", row.torch), &row.origin);
+        let source = self.cite("torch.yaml", &["torch ", &row.torch].concat(), &row.origin);
         if listed.iter().any(|text| {
             text.parse::<PythonVersion>()
                 .is_ok_and(|known| known == python)

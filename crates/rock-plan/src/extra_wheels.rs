@@ -14,7 +14,7 @@ use rock_names::{
     AbiTags, DistributionName, DistributionNameError, ExpectedWheel, LocalLabel, PlatformTags,
     PythonTags, TagSetError, Version,
 };
-use rock_template::{ExpressionEnv, Serde, TemplateError, Value};
+use rock_template::{ExpressionEnv, Serde, TemplateError, Value, merge_maps};
 
 /// Name of the variable that holds the current item of a row with `each`.
 const EACH: &str = "each";
@@ -96,10 +96,10 @@ impl<'a> ExtraWheels<'a> {
         overrides: &RowOverrides,
         sink: &mut Sink,
     ) -> Vec<String> {
-        let mut context = self.context(cell, values, own, overrides);
+        let context = Value::from(Serde(self.context(cell, values, own, overrides)));
         let mut found = Vec::new();
         for wheel in &self.profile.wheels {
-            match self.names(wheel, values, own, &mut context) {
+            match self.names(wheel, values, own, &context) {
                 Ok(names) => {
                     for name in names {
                         if !found.contains(&name) {
@@ -130,8 +130,12 @@ impl<'a> ExtraWheels<'a> {
         wheel: &WheelDocument,
         values: &CellValues<'_>,
         own: &JobNameValues<'_>,
-        context: &mut Map<String, Json>,
+        context: &Value,
     ) -> Result<Vec<String>, (String, String)> {
+        let distributions = self.distributions(wheel, context)?;
+        if distributions.is_empty() {
+            return Ok(Vec::new());
+        }
         let tag = wheel_tag(
             values,
             wheel.tag.as_deref().or(values.backend.tag.as_deref()),
@@ -144,7 +148,6 @@ impl<'a> ExtraWheels<'a> {
             let (python, abi, platform) = (python.clone(), abi.clone(), platform.clone());
             ExpectedWheel::new(&distribution, version, own.label, python, abi, platform).to_string()
         };
-        let distributions = self.distributions(wheel, context)?;
         Ok(distributions.into_iter().map(name).collect())
     }
 
@@ -153,9 +156,8 @@ impl<'a> ExtraWheels<'a> {
     fn distributions(
         &self,
         wheel: &WheelDocument,
-        context: &mut Map<String, Json>,
+        context: &Value,
     ) -> Result<Vec<DistributionName>, (String, String)> {
-        let value = |context: &Map<String, Json>| Value::from(Serde(context));
         let fault = |text: &str| {
             let text = text.to_owned();
             move |error: TemplateError| (text, error.to_string())
@@ -163,40 +165,34 @@ impl<'a> ExtraWheels<'a> {
         if let Some(when) = &wheel.when
             && !self
                 .expressions
-                .is_true(when, &value(context))
+                .is_true(when, context)
                 .map_err(fault(when))?
         {
             return Ok(Vec::new());
         }
-        let items = match &wheel.each {
-            None => vec![String::new()],
-            Some(each) => {
-                let list = self
-                    .expressions
-                    .evaluate(each, &value(context))
-                    .map_err(fault(each))?;
-                let items = list
-                    .try_iter()
-                    .map_err(|error| (each.clone(), error.to_string()))?;
-                items.map(|item| item.to_string()).collect()
-            }
+        let text = &wheel.distribution;
+        let name = |context: &Value| {
+            let name = self.expressions.text(text, context).map_err(fault(text))?;
+            name.unwrap_or_default()
+                .parse()
+                .map_err(|error: DistributionNameError| (text.clone(), error.to_string()))
         };
-        let mut found = Vec::new();
-        for item in items {
-            context.insert(EACH.to_owned(), json!(item));
-            let text = &wheel.distribution;
-            let name = self
-                .expressions
-                .text(text, &value(context))
-                .map_err(fault(text))?
-                .unwrap_or_default();
-            found.push(
-                name.parse()
-                    .map_err(|error: DistributionNameError| (text.clone(), error.to_string()))?,
-            );
-        }
-        context.remove(EACH);
-        Ok(found)
+        let Some(each) = &wheel.each else {
+            return Ok(vec![name(context)?]);
+        };
+        let list = self
+            .expressions
+            .evaluate(each, context)
+            .map_err(fault(each))?;
+        let items = list
+            .try_iter()
+            .map_err(|error| (each.clone(), error.to_string()))?;
+        items
+            .map(|item| {
+                let item = Value::from_iter([(EACH, item.to_string())]);
+                name(&merge_maps([item, context.clone()]))
+            })
+            .collect()
     }
 
     fn context(

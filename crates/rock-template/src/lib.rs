@@ -28,7 +28,7 @@ pub use expression::{ExpressionEnv, TemplateError, TemplateSpan};
 pub use limits::{MOST_BLOCKS, MOST_OPERATORS};
 pub use minijinja::{
     Value,
-    value::{Object, Serde},
+    value::{Object, Serde, merge_maps},
 };
 
 /// Renders a template of the program, with strict undefined values and without escaping.

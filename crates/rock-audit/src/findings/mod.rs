@@ -125,7 +125,7 @@ impl<'a> CheckContext<'a> {
     /// Returns whether a library belongs to a preset: other packages, such as ROCm and torch,
     /// provide it.
     fn comes_with_others(&self, name: &str) -> bool {
-        let presets = &self.compat.tables().presets;
+        let presets = &self.compat.library_tables().presets;
         presets.iter().any(|preset| {
             let patterns = preset.patterns.iter().map(String::as_str);
             LibraryPatterns::new(patterns).is_ok_and(|patterns| patterns.has(name))

@@ -265,7 +265,7 @@ pub fn needed_rocm_majors(files: &[InspectedFile], compat: &Compat) -> BTreeSet<
 
 /// Returns whether the SONAME of a library in a major version of ROCm is recorded.
 fn has_soname(compat: &Compat, base: &str, major: &str) -> bool {
-    let rows = &compat.tables().sonames;
+    let rows = &compat.library_tables().sonames;
     rows.iter().any(|row| {
         row.rocm == major
             && base_and_major(&row.soname).is_some_and(|(row_base, _)| row_base == base)

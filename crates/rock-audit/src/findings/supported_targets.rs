@@ -70,7 +70,7 @@ fn runs_on(code: &CodeTarget, target: &CodeTarget, compat: &Compat) -> bool {
     if code.processor() == target.processor() {
         return has_features(code, target) || has_features(target, code);
     }
-    compat.tables().device_bundles.iter().any(|row| {
+    compat.library_tables().device_bundles.iter().any(|row| {
         row.generic == code.processor()
             && row
                 .members

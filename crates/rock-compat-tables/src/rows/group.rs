@@ -86,7 +86,6 @@ table_groups! {
         rocm_gfx: Vec<GfxRow>,
         gfx_since: Vec<GfxSinceRow>,
         families: Vec<FamilyRow>,
-        products: Vec<ProductRow>,
         release_types: Vec<ReleaseTypeRow>,
         index_templates: Vec<IndexTemplateRow>,
         packages: Vec<PackageRow>,
@@ -100,6 +99,15 @@ table_groups! {
         build_costs: Vec<BuildCostRow>,
         build_needs: Vec<BuildNeedRow>,
         limits: Vec<LimitRow>,
+    }
+
+    /// Products and their gfx targets.
+    ProductTables "products" {
+        products: Vec<ProductRow>,
+    }
+
+    /// Libraries and device code in wheels, for audits and for picking a wheel.
+    LibraryTables "libraries" {
         presets: Vec<PresetRow>,
         sonames: Vec<SonameRow>,
         reach: Vec<ReachRow>,
@@ -180,6 +188,8 @@ mod tests {
         let shipped = crate::shipped::tables();
         let (mut from, mut to) = (shipped.clone(), CompatTables::default());
         move_group::<CoreTables>(&mut from, &mut to);
+        move_group::<ProductTables>(&mut from, &mut to);
+        move_group::<LibraryTables>(&mut from, &mut to);
         move_group::<TorchAbiTables>(&mut from, &mut to);
         move_group::<SdkTables>(&mut from, &mut to);
         move_group::<MachineTables>(&mut from, &mut to);

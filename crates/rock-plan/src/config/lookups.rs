@@ -18,8 +18,8 @@ pub struct Lookups<'c> {
     /// The compatibility data, for lookups that few files need.
     pub(crate) compat: Option<&'c Compat>,
     pub(crate) products: OnceLock<BTreeMap<ProductName, GfxTarget>>,
-    /// Processors in any table.
-    pub gfx: BTreeSet<String>,
+    /// Processors in any table, if they are not those of `compat`.
+    pub(crate) gfx: OnceLock<BTreeSet<String>>,
     /// Rows of the release types.
     pub release_types: Vec<ReleaseTypeRow>,
     /// Layouts of indexes.
@@ -157,7 +157,7 @@ impl<'c> Lookups<'c> {
             index_templates: tables.index_templates.clone(),
             overrides: AxisOverrides::default(),
             host_rocm: HostRocm::default(),
-            gfx: compat.known_gfx(),
+            gfx: OnceLock::new(),
             compat: Some(compat),
             products: OnceLock::new(),
             families: tables
@@ -174,6 +174,22 @@ impl<'c> Lookups<'c> {
 }
 
 impl Lookups<'_> {
+    /// Returns the processors in any table.
+    pub(super) fn known_gfx(&self) -> &BTreeSet<String> {
+        let of_tables = || self.compat.map(Compat::known_gfx).unwrap_or_default();
+        self.gfx.get_or_init(of_tables)
+    }
+
+    /// Returns whether a processor is in any table; true without tables.
+    pub(super) fn is_known_gfx(&self, processor: &str) -> bool {
+        match self.gfx.get() {
+            Some(known) => known.contains(processor),
+            None => self
+                .compat
+                .is_none_or(|compat| compat.is_known_gfx(processor)),
+        }
+    }
+
     /// Returns the gfx targets by the names of their products.
     pub(super) fn products(&self) -> &BTreeMap<ProductName, GfxTarget> {
         self.products
@@ -184,7 +200,7 @@ impl Lookups<'_> {
 /// Returns the gfx targets by the short, full and own names of their products. A short name does
 /// not replace another name.
 fn products(compat: &Compat) -> BTreeMap<ProductName, GfxTarget> {
-    let rows = || compat.tables().products.iter();
+    let rows = || compat.product_tables().products.iter();
     let short = rows().flat_map(|row| {
         let names = short_product_names(row).into_iter();
         names.map(move |name| (name, &row.gfx))

@@ -212,6 +212,8 @@ fn entries<'n>(node: &'n Node, key: &str) -> &'n [(yaml::MapKey, Node)] {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::{is_saved_plan, read};
     use crate::config::RunnerSelector;
     use crate::config::{
@@ -232,9 +234,10 @@ mod tests {
                 ("gfx94X-all".to_owned(), members(&["gfx942"])),
             ]
             .into(),
-            gfx: ["gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1101"]
-                .map(str::to_owned)
-                .into(),
+            gfx: BTreeSet::from(
+                ["gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1101"].map(str::to_owned),
+            )
+            .into(),
             runners: [
                 ("ubuntu-22.04", "linux"),
                 ("mi300x", "linux"),

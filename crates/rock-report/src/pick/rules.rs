@@ -120,7 +120,7 @@ impl MatchRules {
             .map(|(hip, rocm)| [hip.to_owned(), rocm.to_owned()])
             .collect();
         Self {
-            reach: compat.tables().reach.iter().map(row).collect(),
+            reach: compat.library_tables().reach.iter().map(row).collect(),
             hip,
         }
     }
@@ -134,7 +134,7 @@ impl MatchRules {
 /// Returns the names of the HIP runtime by ROCm major version, after a colon:
 /// `: libamdhip64.so.6 in ROCm 6, libamdhip64.so.7 in ROCm 7`.
 fn hip_runtimes(compat: &Compat) -> String {
-    let rows = compat.tables().sonames.iter();
+    let rows = compat.library_tables().sonames.iter();
     let names: Vec<String> = rows
         .filter(|row| row.soname.starts_with(HIP_RUNTIME))
         .map(|row| format!("{} in ROCm {}", row.soname, row.rocm))

@@ -101,12 +101,11 @@ impl ConfigReader<'_> {
     /// Warns about an unknown target. New targets appear before the compatibility data has them, so
     /// this is not an error.
     fn warn_of_unknown(&mut self, target: &GfxTarget, node: &Node) {
-        let known = &self.lookups.gfx;
-        if known.is_empty() || known.contains(target.processor()) {
+        let processor = target.processor();
+        if self.lookups.is_known_gfx(processor) {
             return;
         }
-        let processor = target.processor();
-        let help = match related_targets(processor, known) {
+        let help = match related_targets(processor, self.lookups.known_gfx()) {
             Some((prefix, related)) => format!(
                 "known targets that begin with `{prefix}`: {}; if the target is newer than the \
                  compatibility data, ignore this",
@@ -140,7 +139,7 @@ impl ConfigReader<'_> {
                     .values()
                     .flatten()
                     .map(ToString::to_string);
-                let targets = self.lookups.gfx.iter().cloned();
+                let targets = self.lookups.known_gfx().iter().cloned();
                 let products = self.lookups.compat.map(Compat::gfx_names);
                 let products = products.unwrap_or_default().into_iter();
                 let known: Vec<String> = families
