@@ -18,7 +18,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use self::project_fields::{cfg_field, describes_a_project, py_argument};
+use self::project_fields::{
+    cfg_field, describes_a_project, py_argument, required_torch, torch_requirements,
+};
 use crate::codes::plan as codes;
 use crate::config::package_version;
 use crate::config::recipe::{RecipeDocument, embedded_names};
@@ -57,6 +59,9 @@ pub struct PythonProject {
     pub read_from: &'static str,
     /// Whether it is compiled against torch.
     pub needs_torch: bool,
+    /// Versions of torch that its build and its dependencies require, if `pyproject.toml` limits
+    /// them.
+    pub torch: Option<VersionSpecifiers>,
     /// Python versions that it supports (`requires-python`), if its files state them.
     pub python: Option<VersionSpecifiers>,
     /// The module that it installs, if one has the project's name.
@@ -169,6 +174,7 @@ impl ProjectFiles {
                 .map_err(|(reason, _)| ProjectError::BadVersion(reason))?,
             read_from,
             needs_torch: self.needs_torch(&pyproject),
+            torch: required_torch(&pyproject),
             module: self
                 .modules
                 .iter()
@@ -180,20 +186,7 @@ impl ProjectFiles {
 
     /// Whether torch is one of the build requirements, or `setup.py` compiles a torch extension.
     fn needs_torch(&self, pyproject: &toml::Table) -> bool {
-        let requires = pyproject
-            .get("build-system")
-            .and_then(|system| system.get("requires")?.as_array());
-        let is_torch = |text: &str| {
-            let end = text
-                .find(|c: char| !c.is_ascii_alphanumeric() && !"-_.".contains(c))
-                .unwrap_or(text.len());
-            text[..end].eq_ignore_ascii_case("torch")
-        };
-        requires
-            .into_iter()
-            .flatten()
-            .filter_map(toml::Value::as_str)
-            .any(is_torch)
+        !torch_requirements(pyproject, "build-system", "requires").is_empty()
             || self
                 .setup_py
                 .as_deref()
@@ -396,6 +389,7 @@ struct ProjectView<'a> {
     module: Option<&'a str>,
     python: String,
     torch: Option<String>,
+    missing_torch: Option<String>,
     rocm: String,
     gfx: Vec<&'static str>,
 }
@@ -438,9 +432,7 @@ impl StarterError {
 /// # Errors
 /// If the compatibility data has no torch for it.
 fn project_matrix(project: &PythonProject, compat: &Compat) -> Result<String, StarterError> {
-    let values = pairs(compat, project.python.as_ref())
-        .next()
-        .ok_or_else(|| StarterError::no_pair(project))?;
+    let (values, missing_torch) = project_values(project, project.needs_torch, compat)?;
     let view = ProjectView {
         name: project.name.normalized(),
         version: project.version.to_string(),
@@ -448,6 +440,7 @@ fn project_matrix(project: &PythonProject, compat: &Compat) -> Result<String, St
         module: project.module.as_deref(),
         python: values.python,
         torch: project.needs_torch.then_some(values.torch),
+        missing_torch,
         rocm: values.rocm,
         gfx: values.gfx,
     };
@@ -458,11 +451,33 @@ fn project_matrix(project: &PythonProject, compat: &Compat) -> Result<String, St
     )?)
 }
 
+/// Returns the values for a project: the newest ones that it supports. If no known torch is one that
+/// it requires, the second value is this requirement.
+///
+/// # Errors
+/// If the compatibility data has no torch for its Python versions.
+fn project_values(
+    project: &PythonProject,
+    needs_torch: bool,
+    compat: &Compat,
+) -> Result<(StarterValues, Option<String>), StarterError> {
+    let python = project.python.as_ref();
+    let required = project.torch.as_ref().filter(|_| needs_torch);
+    if let Some(values) = pairs(compat, python, required).next() {
+        return Ok((values, None));
+    }
+    let values = pairs(compat, python, None)
+        .next()
+        .ok_or_else(|| StarterError::no_pair(project))?;
+    Ok((values, required.map(ToString::to_string)))
+}
+
 /// Returns pairs of torch and its newest ROCm, the newest torch first, from rows with the
-/// confidence "verified".
+/// confidence "verified". `supported` limits the Python versions, and `required` those of torch.
 fn pairs<'a>(
     compat: &'a Compat,
     supported: Option<&'a VersionSpecifiers>,
+    required: Option<&'a VersionSpecifiers>,
 ) -> impl Iterator<Item = StarterValues> + use<'a> {
     let verified = |row: &&TorchRow| row.origin.status == Confidence::Verified;
     compat
@@ -472,7 +487,12 @@ fn pairs<'a>(
         .rev()
         .filter(verified)
         .filter_map(move |row| {
-            let (torch, rocm) = (row.patches.last()?, row.rocm_index.last()?);
+            let is_required = |patch: &&String| {
+                let version = patch.parse::<Version>();
+                required.is_none_or(|set| version.is_ok_and(|version| set.contains(&version)))
+            };
+            let torch = row.patches.iter().rev().find(is_required)?;
+            let rocm = row.rocm_index.last()?;
             let (version, index): (Version, RocmVersion) =
                 (torch.parse().ok()?, rocm.parse().ok()?);
             let python = common_python(row, compat, supported)?.to_owned();
@@ -663,5 +683,37 @@ mod tests {
                 .unwrap()
                 .contains("backend: [triton]")
         );
+    }
+
+    #[test]
+    fn the_torch_that_a_project_requires_is_built_for() {
+        let axis = |build: &str, dependency: &str| {
+            let pyproject = format!(
+                "[build-system]\nrequires = ['ninja', '{build}']\n\
+                 [project]\nname='my-ops'\nversion='1'\ndependencies = ['{dependency}']\n"
+            );
+            let found = read(&files(Some(&pyproject), None, None)).unwrap();
+            let matrix = project_matrix(&found, &Compat::embedded()).unwrap();
+            let lines = matrix.lines().map(str::trim);
+            let lines = lines.filter(|line| {
+                line.starts_with("torch:") || line.starts_with("# pyproject.toml requires")
+            });
+            lines.map(str::to_owned).collect::<Vec<_>>()
+        };
+        let newest = axis("torch", "numpy==1.26");
+        assert_eq!(newest.len(), 1, "{newest:?}");
+        assert_eq!(axis("torch==2.8.*", "numpy"), ["torch: [\"2.8.0\"]"]);
+        assert_eq!(
+            axis("torch[opt] ~= 2.9.0 ; os_name == \"posix\"", "numpy"),
+            ["torch: [\"2.9.1\"]"]
+        );
+        assert_eq!(axis("Torch", "torch (==2.9.0)"), ["torch: [\"2.9.0\"]"]);
+        assert_eq!(
+            axis("torch @ https://example.org/torch.whl", "numpy"),
+            newest
+        );
+        let missing =
+            "# pyproject.toml requires torch ==1.4, but the compatibility data has no ROCm wheels of it.";
+        assert_eq!(axis("torch==1.4", "numpy"), [missing, newest[0].as_str()]);
     }
 }

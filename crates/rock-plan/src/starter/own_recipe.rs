@@ -5,8 +5,8 @@
 use serde::Serialize;
 
 use super::{
-    ProjectFiles, ProjectOverrides, StarterError, StarterMatrix, StarterRequest, fault, pairs,
-    project_fault, starter_fault,
+    ProjectFiles, ProjectOverrides, StarterMatrix, StarterRequest, fault, project_fault,
+    project_values, starter_fault,
 };
 use crate::config::VersionFrom;
 use crate::config::recipe::RecipeDocument;
@@ -24,6 +24,7 @@ struct OwnRecipeView<'a> {
     version: Option<String>,
     python: String,
     torch: Option<String>,
+    missing_torch: Option<String>,
     rocm: String,
     gfx: Vec<&'static str>,
 }
@@ -81,10 +82,9 @@ pub(super) fn own_recipe_starter(
     let project = files
         .project(&overrides)
         .map_err(|error| project_fault(&error))?;
-    let values = pairs(compat, project.python.as_ref())
-        .next()
-        .ok_or_else(|| starter_fault(&StarterError::no_pair(&project)))?;
     let needs_torch = project.needs_torch || recipe.requires.iter().any(|axis| axis == "torch");
+    let (values, missing_torch) =
+        project_values(&project, needs_torch, compat).map_err(|error| starter_fault(&error))?;
     let name = project.name.normalized();
     let has_device_code = recipe
         .profile(&name)
@@ -97,6 +97,7 @@ pub(super) fn own_recipe_starter(
         version: has_version.then(|| project.version.to_string()),
         python: values.python,
         torch: needs_torch.then_some(values.torch),
+        missing_torch,
         rocm: values.rocm,
         gfx: if has_device_code {
             values.gfx

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{messages, stages};
-use crate::fixture::{argv, flash_attn, made, made_at};
+use crate::fixture::{argv, flash_attn, jobs, made, made_at};
 use crate::{BuildSite, build};
 use rock_compat::Compat;
 
@@ -138,6 +138,42 @@ fn torch_of_the_image_or_the_machine_is_not_installed() {
     assert!(
         argv(&build, "build")
             .starts_with("/usr/bin/python3 -m pip wheel --no-build-isolation --no-deps")
+    );
+}
+
+#[test]
+fn build_requirements_of_a_project_are_installed_next_to_torch() {
+    let extension = |axes: &str, more: &str| {
+        let job = jobs(&format!(
+            "distribution: own\nrecipe: hip-extension\ngfx: [gfx942]\n\
+             axes: {{own: [\"1.0\"], python: [\"3.12\"], rocm: [\"6.4\"]{axes}}}\n{more}\n"
+        ))
+        .remove(0);
+        let build = made(&job).unwrap();
+        let is_isolated = !argv(&build, "build").contains("--no-build-isolation");
+        let step = build
+            .steps
+            .iter()
+            .find(|step| step.stage == "build-requirements");
+        (is_isolated, step.map(|step| step.argv[0].clone()))
+    };
+    let torch = ", torch: [\"2.9.1\"]";
+    let python = Some("/rock/venv/bin/python".to_owned());
+    assert_eq!(extension(torch, "vars: {source: .}"), (false, python));
+    assert_eq!(extension("", "vars: {source: .}"), (true, None));
+    assert_eq!(
+        extension(torch, "vars: {source: ., isolation: \"on\"}"),
+        (true, None)
+    );
+    assert_eq!(
+        extension(torch, "vars: {source: ., isolation: \"off\"}"),
+        (false, None)
+    );
+    let host = "vars: {source: .}\npython-from: host\ntorch-from: host";
+    assert_eq!(
+        extension(torch, host),
+        (false, None),
+        "nothing is installed into the Python of the host"
     );
 }
 
