@@ -353,6 +353,7 @@ fn make(
     }
     if args.format() == PlanFormat::Human {
         warn_of_refusals(&plan, &workspace, compat, sink);
+        warn_of_projects(&plan, &workspace, compat, shell, sink);
     }
     let mut notes = plan::notes(&plan, compat);
     notes.extend(filter.other_targets_note(&plan));
@@ -456,6 +457,25 @@ fn warn_of_refusals(plan: &Plan, workspace: &Workspace<'_>, compat: &Compat, sin
                 "the build of `{}` would fail; `rock-matrix check` shows all errors",
                 job.id
             ));
+            sink.push(placed(warning, &group.config.locations));
+        }
+    }
+}
+
+/// Warns about Pythons and versions that the projects in source trees do not have. `check` compares
+/// them with every job.
+fn warn_of_projects(
+    plan: &Plan,
+    workspace: &Workspace<'_>,
+    compat: &Compat,
+    shell: &Shell,
+    sink: &mut Sink,
+) {
+    let projects = exec::SourceProjects::default();
+    let caller = &shell.environment.current_dir;
+    for (number, (group, recipe)) in plan.groups.iter().zip(recipes(workspace)).enumerate() {
+        let warnings = projects.warnings_by_python(group.jobs(number), recipe, compat, caller);
+        for warning in warnings {
             sink.push(placed(warning, &group.config.locations));
         }
     }

@@ -6,13 +6,17 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use itertools::Itertools as _;
+
 use crate::codes::build as codes;
 use crate::missing_sources::source_paths;
+use rock_compat::Compat;
 use rock_diagnostic::Diagnostic;
 use rock_names::{DistributionName, PackageVersion, Version, VersionSpecifiers};
-use rock_plan::Job;
+use rock_plan::config::recipe::RecipeDocument;
 use rock_plan::starter::{MAX_PROJECT_FILE_BYTES, ProjectFiles, ProjectOverrides, PythonProject};
-use rock_recipe::Build;
+use rock_plan::{Job, JobView};
+use rock_recipe::{Build, BuildSite};
 use rock_sys as sys;
 
 /// The Python projects in the source trees of jobs. The file of each is read once.
@@ -32,6 +36,38 @@ struct SourceProject {
 }
 
 impl SourceProjects {
+    /// Returns the warnings about the jobs of a matrix file, each once. Only the first job of each
+    /// Python is compared with the projects, which takes less time than all jobs.
+    pub fn warnings_by_python<'p>(
+        &self,
+        jobs: impl Iterator<Item = JobView<'p>>,
+        recipe: &RecipeDocument,
+        compat: &Compat,
+        caller: &Path,
+    ) -> Vec<Diagnostic> {
+        if !recipe.has_sources_of_this_machine() {
+            return Vec::new();
+        }
+        let python = |job: &JobView<'p>| {
+            let mut axes = job.axes();
+            axes.find_map(|(name, value)| (name == "python").then_some(value))
+        };
+        let (site, facts) = (BuildSite::Container, BTreeMap::new());
+        let mut found: Vec<Diagnostic> = Vec::new();
+        for job in jobs.unique_by(python).map(JobView::to_job) {
+            // Errors of recipes are reported elsewhere.
+            let Ok(build) = rock_recipe::build(&job, recipe, compat, &site, &facts) else {
+                continue;
+            };
+            for warning in self.warnings(&job, &build, caller) {
+                if !found.contains(&warning) {
+                    found.push(warning);
+                }
+            }
+        }
+        found
+    }
+
     /// Returns warnings about a Python that the project of the job's distribution does not support,
     /// and about another version. Relative paths start at `caller`, the directory of the command
     /// line.

@@ -50,9 +50,6 @@ pub fn check(
 /// Returns the reasons why a recipe refuses a job, without the errors of its steps. Facts of the
 /// machine have stand-ins.
 pub fn refusals_of_job(job: &Job, document: &RecipeDocument, compat: &Compat) -> Vec<Diagnostic> {
-    if document.refuse.is_empty() {
-        return Vec::new();
-    }
     refused(job, document, compat, &site_of(job))
 }
 
@@ -115,10 +112,11 @@ fn container_variables(arguments: &[String]) -> Vec<(&str, &str)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST_JOBS, check, container_variables};
+    use super::{MOST_JOBS, check, container_variables, refusals_of_job};
     use crate::fixture::flash_attn;
     use rock_compat::Compat;
     use rock_diagnostic::{Sink, SourceText};
+    use rock_plan::config::TorchFrom;
     use rock_plan::config::recipe::from_source;
 
     #[test]
@@ -149,6 +147,23 @@ mod tests {
         assert_eq!(
             (tried(MOST_JOBS - 1), tried(MOST_JOBS), tried(MOST_JOBS + 1)),
             (false, true, true)
+        );
+    }
+
+    #[test]
+    fn settings_are_refused_without_rules_of_the_recipe() {
+        let compat = Compat::embedded();
+        let mut job = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "");
+        let text = "recipe: 1\nname: flash-attn\nsteps: [{stage: build, argv: [make]}]\n\
+            collect: {wheels: \"dist/*.whl\"}\n";
+        let document =
+            from_source(&SourceText::new("flash-attn.yaml", text), &mut Sink::new()).unwrap();
+        assert!(refusals_of_job(&job, &document, &compat).is_empty());
+        job.settings.torch_from = TorchFrom::Image;
+        let found = refusals_of_job(&job, &document, &compat);
+        assert_eq!(
+            found.iter().map(|one| one.message.as_str()).collect::<Vec<_>>(),
+            ["`python-from: uv` cannot use the torch of `torch-from: image`"]
         );
     }
 

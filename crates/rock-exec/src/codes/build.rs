@@ -195,9 +195,9 @@ pub const PYTHON_NOT_OF_PROJECT: Code = Code::warning(
     "B096",
     "python-not-of-project",
     "`requires-python` in the `pyproject.toml` that a job is built from excludes the Python of the \
-     job, so pip refuses to build or install the project. `check` compares literals of \
-     `pyproject.toml` in source trees of this machine; other sources are unknown before the \
-     build.\n\nRemove the Python from the axis, or change `requires-python`.",
+     job, so pip refuses to build or install the project. `check` and the text output of \
+     `plan` compare literals of `pyproject.toml` in source trees of this machine; other sources \
+     are unknown before the build.\n\nRemove the Python from the axis, or change `requires-python`.",
 );
 /// A version that the project does not have.
 pub const VERSION_NOT_OF_PROJECT: Code = Code::warning(
