@@ -206,7 +206,7 @@ impl AxisFilter {
     }
 
     /// Drops the jobs, and the reasons for missing cells, that do not have one of the values of each
-    /// axis.
+    /// axis. The counts of the other reasons remain those of all cells.
     ///
     /// # Errors
     /// Axes and values that the matrix files do not have; the plan is then unchanged.

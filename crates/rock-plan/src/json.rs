@@ -57,7 +57,8 @@ pub struct PlanDocument {
     pub matrices: Vec<MatrixDocument>,
     /// The jobs.
     pub jobs: Vec<JobDocument>,
-    /// The excluded cells.
+    /// The excluded cells, by reason. The counts are those of the whole matrix, also if only a part
+    /// of its jobs was selected.
     pub excluded: Vec<ExcludedDocument>,
     /// Cells that share the wheel of another job.
     pub covered: Vec<CoveredDocument>,
