@@ -14,6 +14,10 @@ use rock_names::{GfxTarget, WheelName};
 
 /// The target of code that the runtime compiles for any GPU.
 const SPIRV: &str = "amdgcnspirv";
+/// The text that gfx targets begin with.
+const GFX: &str = "gfx";
+/// Maximum length of a target in a path; that of `gfx9-4-generic` is 14.
+const MAX_TARGET_LENGTH: usize = 32;
 
 /// Returns the targets for which every library of a wheel with code for a GPU has code; `None` if
 /// no library has offload bundles.
@@ -90,21 +94,28 @@ fn has_features(target: &GfxTarget, other: &GfxTarget) -> bool {
 fn without_variant(path: &str) -> String {
     let number = variant(path);
     let path = path.replacen(&format!("{VARIANT}{number}"), VARIANT, 1);
-    let mut parts = path.split("gfx");
-    let mut key = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let rest = part.trim_start_matches(|letter: char| letter.is_ascii_hexdigit());
-        key.push_str("gfx");
-        let generic = rest
-            .strip_prefix('-')
-            .map(|rest| rest.trim_start_matches(|letter: char| letter.is_ascii_digit()))
-            .and_then(|rest| {
-                rest.strip_prefix("-generic")
-                    .or(rest.strip_prefix("generic"))
-            });
-        key.push_str(generic.unwrap_or(rest));
+    let mut key = String::new();
+    let mut rest = path.as_str();
+    while let Some(start) = rest.find(GFX) {
+        let (before, from) = rest.split_at(start);
+        key.push_str(before);
+        key.push_str(GFX);
+        rest = &from[target_length(from).max(GFX.len())..];
     }
+    key.push_str(rest);
     key
+}
+
+/// Returns the length of the longest gfx target that a text begins with; 0 if there is none.
+fn target_length(text: &str) -> usize {
+    let is_part = |letter: char| {
+        letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-'
+    };
+    let end = text.find(|letter| !is_part(letter)).unwrap_or(text.len());
+    (1..=end.min(MAX_TARGET_LENGTH))
+        .rev()
+        .find(|&end| text[..end].parse::<GfxTarget>().is_ok())
+        .unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -200,6 +211,10 @@ mod tests {
         assert_eq!(key, without_variant("demo/libdemo_gfx90a.so"));
         assert_eq!(key, without_variant("demo/libdemo_gfx9-4-generic.so"));
         assert_ne!(key, without_variant("demo/libdemo_gfx9-4.so"));
+        assert_eq!(
+            without_variant("gfx1100/gfxlib-gfx90a-release.so"),
+            "gfx/gfxlib-gfx-release.so"
+        );
     }
 
     #[test]
