@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 
 use crate::config::{
     DockerConfig, Gate, GpuPolicy, ImageConfig, Platform, PythonFrom, RepairConfig, Switch,
-    TestConfig, TorchFrom, is_torch,
+    TestConfig, TorchFrom,
 };
 use rock_compat::{RuntimeRequirements, SupportReason};
 use rock_names::{
@@ -74,13 +74,6 @@ pub struct Job {
 }
 
 impl Job {
-    /// Returns the torch that the build uses; `None` also for a job that builds torch itself.
-    pub fn installed_torch(&self) -> Option<&Version> {
-        self.torch
-            .as_ref()
-            .filter(|_| !is_torch(&self.distribution))
-    }
-
     /// Returns the values of an axis that the job builds: those that it covers, or its own.
     pub(crate) fn values_of_axis(&self, axis: &str) -> Vec<&str> {
         match self.covers.get(axis) {

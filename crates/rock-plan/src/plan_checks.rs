@@ -104,7 +104,7 @@ pub(super) fn warn_of_unknown_versions(plan: &Plan, compat: &Compat, sink: &mut 
 fn unknown_version(group: &PlanGroup, value: &AxisValue, compat: &Compat) -> Option<Diagnostic> {
     let text = &value.text;
     match &value.value {
-        ParsedValue::Torch(torch) if group.config.installed_torch_from().is_index() => {
+        ParsedValue::Torch(torch) if group.profile.installed_torch_from(&group.config).is_index() => {
             let newest = compat.newest_release_if_unlisted(torch)?;
             let message = format!("torch {text} is not a known release");
             Some(
@@ -132,7 +132,7 @@ fn unknown_version(group: &PlanGroup, value: &AxisValue, compat: &Compat) -> Opt
 /// Returns whether a rule compares ROCm with torch, and reports an unknown version of it (P009).
 fn has_rule_for_rocm(group: &PlanGroup) -> bool {
     let is_compared = matches!(
-        group.config.installed_torch_from(),
+        group.profile.installed_torch_from(&group.config),
         TorchFrom::PytorchIndex | TorchFrom::Image
     );
     is_compared && group.space.position(AxisRole::Torch).is_some()

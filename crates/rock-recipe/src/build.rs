@@ -197,7 +197,7 @@ pub fn build(
     }
     let python = prepare::interpreter(job, document, site);
     let platform = job.settings.platform;
-    let programs = prepare::programs(job, site);
+    let programs = prepare::programs(job, document, site);
     let maker = StepBuilder {
         document,
         context: &context,
@@ -254,8 +254,9 @@ fn refusals(job: &Job, document: &RecipeDocument, compat: &Compat) -> Vec<Diagno
         let fault = Diagnostic::new(&codes::WINDOWS_JOB, message);
         faults.push(fault.help("set `python-from: uv`, or `host` for the Python of the machine"));
     }
+    let installed_torch = document.installed_torch(job);
     let finds_torch =
-        matches!(torch_from, TorchFrom::Image | TorchFrom::Host) && job.installed_torch().is_some();
+        matches!(torch_from, TorchFrom::Image | TorchFrom::Host) && installed_torch.is_some();
     if finds_torch && !found(python_from) {
         let message = format!(
             "`python-from: {python_from}` cannot use the torch of `torch-from: {torch_from}`"
@@ -267,7 +268,7 @@ fn refusals(job: &Job, document: &RecipeDocument, compat: &Compat) -> Vec<Diagno
     }
     let is_index =
         matches!(torch_from, TorchFrom::PytorchIndex | TorchFrom::AmdIndex) && job.rocm.is_some();
-    if let (Some(torch), true) = (job.installed_torch(), is_index)
+    if let (Some(torch), true) = (installed_torch, is_index)
         && prepare::index_of(job, torch, compat).is_none()
     {
         let message = format!(

@@ -19,7 +19,7 @@ const DEADSNAKES: &str = include_str!("../templates/recipe/deadsnakes.sh");
 /// Returns the interpreter that every later step calls: the one of the job's virtual environment if
 /// it has one, else the one that the matrix file or the recipe names.
 pub(super) fn interpreter(job: &Job, document: &RecipeDocument, site: &BuildSite) -> String {
-    if has_own_python(job) {
+    if has_own_python(job, document) {
         format!("{}/{}", site.folder(), python_in_venv(job))
     } else {
         named(job, document)
@@ -28,9 +28,9 @@ pub(super) fn interpreter(job: &Job, document: &RecipeDocument, site: &BuildSite
 
 /// Returns the directory of the programs that are installed next to the job's own Python, if it has
 /// one.
-pub(super) fn programs(job: &Job, site: &BuildSite) -> Option<String> {
+pub(super) fn programs(job: &Job, document: &RecipeDocument, site: &BuildSite) -> Option<String> {
     let (folder, _) = python_in_venv(job).rsplit_once('/')?;
-    has_own_python(job).then(|| format!("{}/{folder}", site.folder()))
+    has_own_python(job, document).then(|| format!("{}/{folder}", site.folder()))
 }
 
 fn python_in_venv(job: &Job) -> &'static str {
@@ -59,14 +59,14 @@ pub fn named(job: &Job, document: &RecipeDocument) -> String {
 
 /// Whether the job gets a virtual environment: nothing is installed into the Python of a machine or
 /// an image.
-fn has_own_python(job: &Job) -> bool {
+fn has_own_python(job: &Job, document: &RecipeDocument) -> bool {
     let settings = &job.settings;
     let found = matches!(settings.python_from, PythonFrom::Image | PythonFrom::Host);
     let installs_torch = matches!(
         settings.torch_from,
         TorchFrom::PytorchIndex | TorchFrom::AmdIndex
     );
-    !found || (installs_torch && job.installed_torch().is_some())
+    !found || (installs_torch && document.installed_torch(job).is_some())
 }
 
 /// Returns the steps that prepare tools, Python and torch.
@@ -80,10 +80,10 @@ pub(super) fn steps(
     if *site == BuildSite::Container && job.settings.python_from != PythonFrom::Host {
         steps.push(step("tools", &["bash", "-c", TOOLS]));
     }
-    if has_own_python(job) {
+    if has_own_python(job, document) {
         steps.extend(python_steps(job, document, site));
     }
-    if let Some(torch) = job.installed_torch() {
+    if let Some(torch) = document.installed_torch(job) {
         steps.extend(torch_steps(
             job,
             torch,

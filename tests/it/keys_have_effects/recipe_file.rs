@@ -170,6 +170,12 @@ fn cases() -> Vec<Case> {
             PLAN,
         ),
         Case::new(
+            "recipe.builds-torch",
+            json!({"matrix": {"axes": {"torch": ["2.5.1"]}, "torch-from": "pytorch-index"}}),
+            json!({"builds-torch": true}),
+            SCRIPT,
+        ),
+        Case::new(
             "recipe.axes",
             json!({"matrix": {"axes": {"flavour": ["a"]}}}),
             json!({"axes": ["flavour"]}),

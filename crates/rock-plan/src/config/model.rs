@@ -84,23 +84,6 @@ pub struct MatrixConfig {
     pub release: ReleaseConfig,
 }
 
-impl MatrixConfig {
-    /// Returns the source of the torch that jobs install. Jobs that build torch install none: like
-    /// with the torch of the host, no index and no image limits their versions.
-    pub(crate) fn installed_torch_from(&self) -> TorchFrom {
-        if is_torch(&self.distribution) {
-            TorchFrom::Host
-        } else {
-            self.torch_from
-        }
-    }
-}
-
-/// Whether this is torch itself, whose jobs install no other torch.
-pub fn is_torch(distribution: &DistributionName) -> bool {
-    distribution.as_str().eq_ignore_ascii_case("torch")
-}
-
 /// A value of a matrix file that is read from the machine that makes the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HostValue {

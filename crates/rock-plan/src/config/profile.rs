@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use super::recipe::WheelDocument;
-use super::{CheckProfile, Leaves, VersionFrom};
+use super::{CheckProfile, Leaves, MatrixConfig, TorchFrom, VersionFrom};
 use rock_compat::RuntimeRequirements;
 
 /// The planning side of a recipe document.
@@ -22,6 +22,8 @@ pub struct RecipeProfile {
     pub version_from: VersionFrom,
     /// The artifacts that a job produces.
     pub leaves: Leaves,
+    /// Whether the build produces the torch of the axis `torch`.
+    pub builds_torch: bool,
     /// The kind of the wheels.
     pub checked_as: CheckProfile,
     /// Wheels of other distributions that a job also produces.
@@ -58,6 +60,16 @@ pub struct RecipeBackend {
 }
 
 impl RecipeProfile {
+    /// Returns the source of the torch that jobs install. Jobs that build torch install none: like
+    /// with the torch of the host, no index and no image limits their versions.
+    pub(crate) fn installed_torch_from(&self, config: &MatrixConfig) -> TorchFrom {
+        if self.builds_torch {
+            TorchFrom::Host
+        } else {
+            config.torch_from
+        }
+    }
+
     /// Returns the backend with this name; the default one for `None`.
     pub fn backend(&self, name: Option<&str>) -> Option<&RecipeBackend> {
         match name {

@@ -44,7 +44,7 @@ impl<'a> RuleInputs<'a> {
 
     /// Whether the cell's Python has to be that of the image that contains torch.
     pub(super) fn reads_python_of_image(&self) -> bool {
-        self.config.installed_torch_from() == TorchFrom::Image
+        self.profile.installed_torch_from(self.config) == TorchFrom::Image
             && self.config.python_from == PythonFrom::Image
             && self.has_axis(AxisRole::Python)
     }
@@ -63,7 +63,7 @@ impl<'a> RuleInputs<'a> {
     pub(super) fn torch_support(&self, values: BoundValues<'_>) -> Option<Support> {
         let repository = &self.config.image.repository;
         let (torch, rocm) = (values.torch(), values.rocm());
-        match self.config.installed_torch_from() {
+        match self.profile.installed_torch_from(self.config) {
             TorchFrom::PytorchIndex => {
                 Some(self.compat.torch_index_support(repository, torch, rocm))
             }

@@ -85,7 +85,7 @@ pub(super) fn rules(
 /// `torch-from: image`, one that no image of a ROCm version contains (P003). Reads the Python too
 /// if it is that of the image.
 fn torch_without_rocm(inputs: &RuleInputs<'_>) -> RuleResult {
-    let code = match inputs.config.installed_torch_from() {
+    let code = match inputs.profile.installed_torch_from(inputs.config) {
         TorchFrom::PytorchIndex => &codes::TORCH_WITHOUT_ROCM,
         TorchFrom::Image => &codes::TORCH_NOT_IN_IMAGE,
         TorchFrom::AmdIndex | TorchFrom::Host => return Ok(None),
@@ -97,7 +97,7 @@ fn torch_without_rocm(inputs: &RuleInputs<'_>) -> RuleResult {
 
 /// Excludes a torch without wheels for a Python in the official index (P002).
 fn torch_without_python(inputs: &RuleInputs<'_>) -> RuleResult {
-    if inputs.config.installed_torch_from() != TorchFrom::PytorchIndex {
+    if inputs.profile.installed_torch_from(inputs.config) != TorchFrom::PytorchIndex {
         return Ok(None);
     }
     let roles = [AxisRole::Torch, AxisRole::Python];
@@ -167,7 +167,7 @@ fn import_conflict(inputs: &RuleInputs<'_>) -> RuleResult {
     if inputs.has_axis(AxisRole::Backend) {
         roles.push(AxisRole::Backend);
     }
-    let torch_from = inputs.config.installed_torch_from();
+    let torch_from = inputs.profile.installed_torch_from(inputs.config);
     CellRule::build(inputs.space, &roles, |values| {
         let support = inputs.compat.import_support(ImportQuery {
             package: &inputs.profile.package,

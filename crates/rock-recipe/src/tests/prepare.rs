@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{messages, stages};
+use super::{document, messages, stages};
 use crate::fixture::{argv, flash_attn, jobs, made, made_at};
 use crate::{BuildSite, build};
 use rock_compat::Compat;
@@ -103,10 +103,11 @@ fn the_index_has_the_exact_suffix_of_the_facts() {
 
 #[test]
 fn a_build_of_torch_installs_no_torch() {
-    let mut job = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "");
-    assert_eq!(job.installed_torch(), job.torch.as_ref());
-    job.distribution = "Torch".parse().unwrap();
-    assert_eq!(job.installed_torch(), None);
+    let job = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "");
+    let installed = |more: &str| document(more).installed_torch(&job).cloned();
+    let steps = "steps: [{stage: build, argv: [make]}]\n";
+    assert_eq!(installed(steps), job.torch);
+    assert_eq!(installed(&format!("builds-torch: true\n{steps}")), None);
 }
 
 #[test]

@@ -4,9 +4,11 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 
 use super::unions::EnvValue;
+use crate::Job;
 use crate::config::{CheckProfile, Gate, Leaves, RecipeBackend, RecipeProfile, VersionFrom};
 use rock_compat::RuntimeRequirements;
 use rock_diagnostic::SourceText;
+use rock_names::Version;
 
 /// A recipe. Texts may contain `{{ }}` expressions, except where marked as plain text.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -29,6 +31,9 @@ pub struct RecipeDocument {
     /// The artifacts that a job produces. Plain text.
     #[serde(default)]
     pub leaves: Leaves,
+    /// Whether the build produces the torch of the axis `torch`, so that jobs install none.
+    #[serde(default)]
+    pub builds_torch: bool,
     /// Wheels of other distributions that the build also produces.
     #[serde(default)]
     pub wheels: Vec<WheelDocument>,
@@ -477,6 +482,11 @@ impl RecipeDocument {
             .any(|source| source.path.is_some() || source.artifact.is_some())
     }
 
+    /// Returns the torch that a job installs or finds; `None` also if the job builds torch.
+    pub fn installed_torch<'j>(&self, job: &'j Job) -> Option<&'j Version> {
+        job.torch.as_ref().filter(|_| !self.builds_torch)
+    }
+
     /// Returns the properties that planning needs; `distribution` is the matrix file's, normalized.
     pub fn profile(&self, distribution: &str) -> RecipeProfile {
         let gates = &self.collect.gates;
@@ -510,6 +520,7 @@ impl RecipeDocument {
             requires: self.requires.clone(),
             version_from: self.version_from,
             leaves: self.leaves,
+            builds_torch: self.builds_torch,
             checked_as: self.collect.profile,
             wheels: self.wheels.clone(),
             vars: self.vars.clone(),

@@ -77,6 +77,13 @@ pub const RECIPE: Shape = Shape::Record(&RecordShape {
              install tree, or only the tree.",
         ),
         field(
+            "builds-torch",
+            Shape::Boolean,
+            "false",
+            "Whether the build produces the torch of the axis `torch`; jobs then install none, and \
+             its versions are not limited to those with wheels.",
+        ),
+        field(
             "wheels",
             Shape::List(&Shape::Record(&WHEEL)),
             "[]",
