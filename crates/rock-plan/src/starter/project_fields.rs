@@ -71,7 +71,7 @@ fn torch_specifiers(requirement: &str) -> Option<&str> {
     let requirement = requirement.trim();
     let is_part_of_name = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let end = requirement
-        .find(|c| !is_part_of_name(c))
+        .find(|c: char| !is_part_of_name(c))
         .unwrap_or(requirement.len());
     let (name, rest) = requirement.split_at(end);
     if !name.eq_ignore_ascii_case("torch") {
