@@ -168,7 +168,7 @@ fn machine(texts: &Value) -> TargetMachine {
     TargetMachine {
         distribution: text("distribution").map(str::to_owned),
         rocm: text("rocm").map(|text| text.parse().unwrap()),
-        rocm_source: None,
+        detected: DetectedProperties::default(),
         torch: text("torch").map(|text| text.parse().unwrap()),
         python: text("python").map(|text| text.parse().unwrap()),
         gfx: gfx

@@ -345,6 +345,30 @@ fn the_wheels_of_pages_elsewhere_are_only_read() {
     assert!(!project.read(page).contains("core-metadata"));
 }
 
+#[test]
+fn an_index_without_metadata_removes_the_files_that_it_wrote() {
+    let project = project();
+    project.run(&["index", "build", "dist"]).exits(0);
+    let wheel = "dist/flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl";
+    let changed = format!("{wheel}.metadata");
+    let project = project.file(&changed, "changed since");
+    let without = ["index", "build", "dist", "--no-metadata"];
+    let stdout = project.run(&without).exits(0).stdout;
+    let line = format!(
+        "\nremoved {} `.metadata` files that the pages no longer announce\n",
+        LABELS.len() - 1
+    );
+    assert!(stdout.contains(&line), "{stdout}");
+    let mut left = project.files();
+    left.retain(|file| file.ends_with(".metadata"));
+    assert_eq!(left, [changed]);
+    let stdout = project.run(&without).exits(0).stdout;
+    assert!(
+        stdout.contains("is up to date") && !stdout.contains("removed"),
+        "{stdout}"
+    );
+}
+
 /// `publish DIR/*` includes METADATA files that `index build DIR` wrote.
 #[test]
 fn metadata_next_to_a_wheel_is_not_published_itself() {

@@ -57,6 +57,24 @@ fn another_index_of_a_directory_yanks_the_same_files() {
     assert_eq!(project.read(&page).matches("data-yanked").count(), 0);
 }
 
+#[test]
+fn a_release_of_a_directory_yanks_the_same_files() {
+    let project = indexed(&["2.5.9", "2.8.3"]);
+    index(&project, "yank", &["flash-attn<2.6: broken", "--apply"]);
+    let page = PAGE.replace("dist/simple", "release/simple");
+    let publish = |files: &str| {
+        project
+            .run(&["publish", files, "--out", "release"])
+            .exits(0);
+        project.read(&page).matches("data-yanked=\"broken\"").count()
+    };
+    assert_eq!(publish("dist"), 1);
+    assert_eq!(publish("dist"), 1);
+    assert_eq!(publish(&format!("dist/{}", name("2.8.3"))), 1);
+    index(&project, "unyank", &["flash-attn<2.6", "--apply"]);
+    assert_eq!(publish("dist"), 1, "the release keeps its yanks");
+}
+
 /// Links, metadata and files stay as they are.
 #[test]
 fn a_yank_that_would_change_more_is_an_error() {

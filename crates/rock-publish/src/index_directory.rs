@@ -90,16 +90,15 @@ impl IndexDirectory {
         Ok(all)
     }
 
-    /// Replaces the pages unless nothing changed, and returns the number of written ones.
-    /// `metadata` is the directory of the METADATA files; those of deleted wheels are removed from
-    /// it before the old pages.
+    /// Replaces the pages unless nothing changed, and returns the number of written ones. The
+    /// `stale` METADATA files are removed before the old pages.
     ///
     /// # Errors
     /// Something cannot be written; the pages are then unchanged.
     pub fn replace(
         &self,
         repository: &SimpleRepository,
-        metadata: Option<&Path>,
+        stale: &[PathBuf],
         swap: DirectorySwap,
     ) -> Result<usize, Diagnostics> {
         let written = repository
@@ -117,10 +116,10 @@ impl IndexDirectory {
             .par_iter()
             .try_for_each(|(name, bytes)| self.stage(&staging, name, bytes))
             .map_err(index_unchanged)?;
-        if let Some(directory) = metadata {
-            self.remove_stale_metadata(directory)
-                .map_err(index_unchanged)?;
-        }
+        stale
+            .iter()
+            .try_for_each(|path| remove(path))
+            .map_err(index_unchanged)?;
         staging.commit().map_err(|error| not_replaceable(&error))?;
         Ok(written.max(1))
     }
@@ -155,37 +154,41 @@ impl IndexDirectory {
         }
     }
 
-    /// Removes the METADATA files of deleted wheels. Only files whose digest is on the pages are
-    /// removed, because only those were written by this program and not changed since.
-    fn remove_stale_metadata(&self, wheels: &Path) -> Result<(), FileError> {
-        let names = entry_names(wheels)?;
-        let orphans: Vec<&str> = names
+    /// Returns the METADATA files in the directory of the wheels that the pages of these files do
+    /// not announce, such as those of deleted wheels. Files whose digest is not on the present pages
+    /// are left out, because this program did not write them or they were changed since.
+    ///
+    /// # Errors
+    /// The directory cannot be read.
+    pub fn stale_metadata(
+        &self,
+        files: &[IndexFile],
+        wheels: &Path,
+    ) -> Result<Vec<PathBuf>, Diagnostics> {
+        let announced: BTreeSet<&str> = files
+            .iter()
+            .filter(|file| file.origin.is_none() && file.metadata.is_some())
+            .map(|file| file.name.as_str())
+            .collect();
+        let names = entry_names(wheels).map_err(index_unchanged)?;
+        let unannounced: Vec<&str> = names
             .iter()
             .filter_map(|name| name.strip_suffix(METADATA_SUFFIX))
-            .filter(|wheel| {
-                names
-                    .binary_search_by(|name| name.as_str().cmp(wheel))
-                    .is_err()
-            })
+            .filter(|wheel| !announced.contains(wheel))
             .collect();
-        if orphans.is_empty() {
-            return Ok(());
+        if unannounced.is_empty() {
+            return Ok(Vec::new());
         }
         let recorded: BTreeMap<String, Digest> = self
             .project_pages()
             .filter_map(|(_, bytes)| std::str::from_utf8(bytes?).ok())
             .flat_map(|text| metadata_in(text).unwrap_or_default())
             .collect();
-        for wheel in orphans {
-            let path = wheels.join(format!("{wheel}{METADATA_SUFFIX}"));
-            if recorded
-                .get(wheel)
-                .is_some_and(|digest| has_digest(&path, *digest))
-            {
-                remove(&path)?;
-            }
-        }
-        Ok(())
+        let written = unannounced.into_iter().filter_map(|wheel| {
+            let path = metadata_path(&wheels.join(wheel));
+            has_digest(&path, *recorded.get(wheel)?).then_some(path)
+        });
+        Ok(written.collect())
     }
 }
 
@@ -279,12 +282,17 @@ pub fn clear_missing_metadata(files: &mut [IndexFile], wheels: &Path) {
         });
 }
 
-/// Returns the names of the files in a directory whose METADATA is next to them.
-pub fn names_with_metadata(directory: &Path) -> BTreeSet<String> {
+/// Returns the digests of the METADATA files in a directory, by the name of their wheel.
+pub fn metadata_digests(directory: &Path) -> BTreeMap<String, Digest> {
+    start_threads();
     entry_names(directory)
         .unwrap_or_default()
-        .iter()
-        .filter_map(|name| name.strip_suffix(METADATA_SUFFIX).map(str::to_owned))
+        .par_iter()
+        .filter_map(|name| {
+            let wheel = name.strip_suffix(METADATA_SUFFIX)?;
+            let bytes = read_bytes(&directory.join(name), MAX_PAGE_BYTES).ok()?;
+            Some((wheel.to_owned(), sha256(&bytes)))
+        })
         .collect()
 }
 

@@ -13,7 +13,7 @@ use crate::index_directory::{index_kept, lists_files};
 use crate::{
     CheckDepth, DigestCache, INDEX, IndexAction, IndexOptions, LocalAsset, ManifestRowSet,
     MetadataBody, PublishedAt, PublishedReleases, PublishedSource, RebuiltFile, YankRuleSet,
-    as_release, cache_note, find_files, index_files, merged, names_with_metadata, no_files_in,
+    as_release, cache_note, find_files, index_files, merged, metadata_digests, no_files_in,
     read_assets, read_yanked_files,
 };
 
@@ -102,11 +102,7 @@ impl IndexReader<'_> {
             sink.extend(cache.missing_files(files));
         }
         let directory = self.options.wheel_directory();
-        let inherited = if real_path(&self.options.out) == real_path(&directory.join(INDEX)) {
-            YankedFiles::default()
-        } else {
-            read_yanked(directory)?
-        };
+        let inherited = inherited_yanks([directory], &self.options.out)?;
         let mut files = self.read_files(directory, files, cache, sink);
         carry_over(&inherited, &mut files);
         Ok(IndexInput {
@@ -220,7 +216,7 @@ impl IndexReader<'_> {
             manifests,
             listing: &source.listing,
             links: directory.map(|directory| self.options.links_of(source, directory)),
-            sidecars: directory.map(names_with_metadata).unwrap_or_default(),
+            sidecars: directory.map(metadata_digests).unwrap_or_default(),
         }
     }
 }
@@ -267,6 +263,25 @@ pub fn listed_files(
         }
     }
     files
+}
+
+/// Returns the files that the indexes in directories of wheels yank, other than the index with the
+/// pages in `out`.
+///
+/// # Errors
+/// A page that may have yanked files cannot be read.
+pub fn inherited_yanks<'d>(
+    directories: impl IntoIterator<Item = &'d Path>,
+    out: &Path,
+) -> Result<YankedFiles, Diagnostics> {
+    let out = real_path(out);
+    let mut inherited = YankedFiles::default();
+    for directory in directories {
+        if real_path(&directory.join(INDEX)) != out {
+            inherited.extend(read_yanked(directory)?);
+        }
+    }
+    Ok(inherited)
 }
 
 /// Returns the files that the index in the directory of a release yanks.

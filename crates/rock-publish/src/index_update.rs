@@ -42,6 +42,8 @@ pub struct WrittenIndex {
     pub page_count: usize,
     /// Number of METADATA files that were written next to the wheels.
     pub metadata_count: usize,
+    /// Number of METADATA files of this program that were removed.
+    pub removed_metadata_count: usize,
     /// Whether any file was written or removed.
     pub is_changed: bool,
     /// The directories of the index, and how to install from them.
@@ -141,7 +143,8 @@ impl<'a> IndexUpdate<'a> {
     }
 
     /// Writes the pages that differ. If they are below the directory of the wheels, writes the
-    /// METADATA of each wheel next to it before. `None` for a preview, which writes nothing.
+    /// METADATA of each wheel next to it before, or removes the METADATA files that it wrote and that
+    /// the pages do not announce. `None` for a preview, which writes nothing.
     ///
     /// # Errors
     /// The pages cannot be made, or a file cannot be written; the index is then unchanged.
@@ -161,10 +164,15 @@ impl<'a> IndexUpdate<'a> {
             Some(wheels) => write_metadata_files(&self.files, wheels)?,
             None => 0,
         };
-        let written_count = self.directory.replace(&pages, directory, lock)?;
+        let stale = directory
+            .map(|wheels| self.directory.stale_metadata(&self.files, wheels))
+            .transpose()?
+            .unwrap_or_default();
+        let written_count = self.directory.replace(&pages, &stale, lock)?;
         let written = WrittenIndex {
             page_count: pages.pages.len(),
             metadata_count,
+            removed_metadata_count: stale.len(),
             is_changed: metadata_count + written_count > 0,
             indexes,
         };

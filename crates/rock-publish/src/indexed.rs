@@ -1,7 +1,7 @@
 //! Lists published files as the files of an index.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
@@ -28,8 +28,8 @@ pub struct PublishedAt<'p> {
     pub manifests: Vec<ManifestRowSet>,
     /// The location of the files; `None` if the listing has their URLs.
     pub links: Option<FileLinks>,
-    /// Names of the files whose METADATA is served next to them.
-    pub sidecars: BTreeSet<String>,
+    /// The digests of the METADATA files that are served next to the files, by filename.
+    pub sidecars: BTreeMap<String, Digest>,
 }
 
 /// The part of a manifest that an index needs.
@@ -281,7 +281,7 @@ fn file(
         digest: asset.digest.or(entry.digest),
         size_bytes: asset.size,
         metadata: metadata
-            .filter(|_| release.place.sidecars.contains(&asset.name))
+            .filter(|digest| release.place.sidecars.get(&asset.name) == Some(digest))
             .map(|digest| CoreMetadata {
                 bytes: None,
                 digest,

@@ -85,9 +85,9 @@ pub use handover::{
 };
 pub use index_directory::{
     IndexDirectory, check_index_target, clear_missing_metadata, index_kept, is_below, lists_files,
-    names_with_metadata, read_yanked_files, relative_steps, write_metadata_files,
+    metadata_digests, read_yanked_files, relative_steps, write_metadata_files,
 };
-pub use index_input::{IndexInput, IndexReader, listed_files};
+pub use index_input::{IndexInput, IndexReader, inherited_yanks, listed_files};
 pub use index_options::{IndexAction, IndexOptions};
 pub use index_summary::{IndexSummary, index_summaries, install_text};
 pub use index_update::{IndexUpdate, WrittenIndex};

@@ -27,6 +27,8 @@ pub(super) struct Document {
     pub(super) pages: usize,
     /// Number of METADATA files that were written next to the wheels.
     pub(super) metadata_count: usize,
+    /// Number of METADATA files of this program that were removed.
+    pub(super) removed_metadata_count: usize,
     /// Whether the links of the pages are those of another server.
     #[serde(skip)]
     pub(super) has_base_url: bool,
@@ -56,6 +58,13 @@ impl Document {
                 }
             ),
         };
+        let removed = match self.removed_metadata_count {
+            0 => String::new(),
+            count => format!(
+                "removed {} that the pages no longer announce\n",
+                counted(count, "`.metadata` file")
+            ),
+        };
         let text = if self.changed {
             format!("wrote {index}: {}\n", counted(pages, "page"))
         } else {
@@ -64,6 +73,6 @@ impl Document {
                 counted(pages, "page")
             )
         };
-        text + &metadata + &self.report.to_text() + &install_text(&self.indexes)
+        text + &metadata + &removed + &self.report.to_text() + &install_text(&self.indexes)
     }
 }

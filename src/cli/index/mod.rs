@@ -164,6 +164,7 @@ fn update(
         index: options.out.display().to_string(),
         pages: written.page_count,
         metadata_count: written.metadata_count,
+        removed_metadata_count: written.removed_metadata_count,
         has_base_url: options.base_url.is_some(),
         changed: written.is_changed,
         report,

@@ -9,13 +9,14 @@ use super::{
 };
 use crate::codes::release as codes;
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Sink};
+use crate::diagnostic::{Diagnostic, Diagnostics, Sink};
 use crate::index::{carry_over, yank_notes};
 use crate::publish::{
     CheckDepth, DigestCache, DownloadedArtifacts, FileTransfer, INDEX, LocalAsset, OnDifference,
     PublishSummary, ReleaseContents, ReleaseDirectory, ReleaseDirectoryError, ReleaseLock, TagName,
-    as_release, audit_errors, expand_paths, file_in_path_error, missing_rocm_labels,
-    nested_release_error, read_assets, read_yanked_files, unique_by_name, without_paths,
+    as_release, audit_errors, expand_paths, file_in_path_error, inherited_yanks,
+    missing_rocm_labels, nested_release_error, read_assets, read_yanked_files, unique_by_name,
+    without_paths,
 };
 use crate::sys::Signals;
 
@@ -75,15 +76,10 @@ pub(super) fn publish(
     plan.check(&assets, &names, &details, allowed, compat, sink);
     sink.extend(audit_errors(&assets, &details, &args.allow));
     let mut all: Vec<LocalAsset> = offered.into_iter().chain(kept).collect();
-    let yanked = read_yanked_files(&directory.join(INDEX))
-        .map_err(|errors| Exit::collect(errors, sink))?
-        .unwrap_or_default();
-    carry_over(
-        &yanked.clone().ignoring_digests(),
-        all.iter_mut().map(|file| &mut file.asset.file),
-    );
-    for note in yank_notes(&yanked, all.iter().map(|file| &file.asset.file)) {
-        shell.say(&note);
+    let notes = carry_over_yanks(&files, &directory.join(INDEX), &mut all)
+        .map_err(|errors| Exit::collect(errors, sink))?;
+    for note in &notes {
+        shell.say(note);
     }
     let before = opened.manifest();
     let release = ReleaseContents::of(without_paths(&all), &details, before, &links, compat)
@@ -117,6 +113,25 @@ pub(super) fn publish(
         Format::Json => summary.to_json(),
         Format::Human => summary.to_text(),
     }))
+}
+
+/// Yanks the assets that the index of the release or the indexes next to the published files yank.
+/// Returns notes about yanks that do not apply to the same bytes.
+fn carry_over_yanks(
+    files: &[PathBuf],
+    index: &Path,
+    assets: &mut [LocalAsset],
+) -> Result<Vec<String>, Diagnostics> {
+    let directories: BTreeSet<&Path> = files.iter().filter_map(|file| file.parent()).collect();
+    let inherited = inherited_yanks(directories, index)?;
+    let yanked = read_yanked_files(index)?
+        .unwrap_or_default()
+        .without(&inherited);
+    for yanks in [&inherited, &yanked.clone().ignoring_digests()] {
+        carry_over(yanks, assets.iter_mut().map(|file| &mut file.asset.file));
+    }
+    let files = assets.iter().map(|file| &file.asset.file);
+    Ok(yank_notes(&yanked, files))
 }
 
 /// Reads the directory of the release, and locks it for replacement unless this is a dry run.

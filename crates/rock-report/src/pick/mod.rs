@@ -42,8 +42,8 @@ pub use published_offers::label_warnings;
 pub use ranges::{GilBuild, PlatformNeed, PythonRange};
 pub use rules::{MatchRules, MatchWeights, VersionReach, WEIGHTS};
 pub use target_machine::{
-    InstalledTorch, LibcKind, MachineError, MachineLibc, MachineOverrides, TargetMachine,
-    TorchSeries,
+    DetectedProperties, InstalledTorch, LibcKind, MachineError, MachineLibc, MachineOverrides,
+    MachineProperty, TargetMachine, TorchSeries,
 };
 pub use wheel_match::{MatchAxis, MatchNote, Mismatch};
 pub use wheel_pick::WheelPick;

@@ -1,6 +1,6 @@
 //! The machine that a wheel is selected for.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
@@ -20,8 +20,6 @@ pub struct TargetMachine {
     pub distribution: Option<String>,
     /// The ROCm version of the installed torch, otherwise of the system.
     pub rocm: Option<RocmVersion>,
-    /// The part of this machine that the ROCm version was detected from; `None` if it was given.
-    pub rocm_source: Option<String>,
     /// The series of the installed torch.
     pub torch: Option<TorchSeries>,
     /// The version of the interpreter.
@@ -38,7 +36,30 @@ pub struct TargetMachine {
     pub foreign_torch: Option<String>,
     /// Whether the interpreter is known and torch is not installed.
     pub has_no_torch: bool,
+    /// The properties that were detected on this machine and not given.
+    pub detected: DetectedProperties,
 }
+
+/// A property of a machine that an option replaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MachineProperty {
+    /// The operating system and the processor.
+    Platform,
+    /// The C library.
+    Libc,
+    /// The GPUs.
+    Gfx,
+    /// The ROCm version.
+    Rocm,
+    /// The torch series.
+    Torch,
+    /// The version of the interpreter.
+    Python,
+}
+
+/// The detected properties of a machine, with their values in words.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DetectedProperties(pub BTreeMap<MachineProperty, String>);
 
 /// Properties that replace those of a machine.
 #[derive(Debug, Clone, Default)]
@@ -190,9 +211,9 @@ impl TargetMachine {
         };
         let of_system = system_rocm(&facts, |hip| compat.rocm_of_hip(hip));
         let python = report.python.filter(|python| !python.version.is_empty());
-        let machine = Self::of_parts(python.as_ref(), &gfx, of_system.as_ref(), compat);
+        let machine = Self::of_parts(python.as_ref(), &gfx, compat);
         Ok(Self {
-            rocm_source: None,
+            rocm: machine.rocm.or(of_system),
             ..machine
         })
     }
@@ -205,12 +226,26 @@ impl TargetMachine {
             _ => gfx_targets(facts).iter().map(ToString::to_string).collect(),
         };
         let of_system = system_rocm(facts, |hip| compat.rocm_of_hip(hip));
-        let machine = Self::of_parts(facts.python.as_ref(), &gfx, of_system.as_ref(), compat);
-        let source = || format!("`{}`", system_rocm_source(facts));
+        let machine = Self::of_parts(facts.python.as_ref(), &gfx, compat);
+        let source = if machine.rocm.is_some() {
+            "the installed torch".to_owned()
+        } else {
+            format!("`{}`", system_rocm_source(facts))
+        };
+        let machine = Self {
+            rocm: machine.rocm.or(of_system),
+            ..machine
+        };
+        let values = machine.values().into_iter().filter_map(|(property, value)| {
+            let value = value?;
+            let value = match property {
+                MachineProperty::Rocm => format!("{value} (from {source})"),
+                _ => value,
+            };
+            Some((property, value))
+        });
         Self {
-            rocm_source: machine
-                .rocm_source
-                .or_else(|| of_system.as_ref().map(|_| source())),
+            detected: DetectedProperties(values.collect()),
             ..machine
         }
     }
@@ -218,17 +253,24 @@ impl TargetMachine {
     /// Replaces the properties that are set.
     #[must_use]
     pub fn with_overrides(mut self, overrides: MachineOverrides) -> Self {
+        let torch_rocm = overrides.torch.as_ref().and_then(|torch| torch.rocm.clone());
+        let rocm = overrides.rocm.or(torch_rocm);
+        let given = [
+            (MachineProperty::Platform, overrides.platform.is_some()),
+            (MachineProperty::Libc, overrides.libc.is_some()),
+            (MachineProperty::Gfx, overrides.gfx.is_some()),
+            (MachineProperty::Rocm, rocm.is_some()),
+            (MachineProperty::Torch, overrides.torch.is_some()),
+            (MachineProperty::Python, overrides.python.is_some()),
+        ];
+        let detected = &mut self.detected.0;
+        detected.retain(|property, _| !given.contains(&(*property, true)));
         if let Some(torch) = overrides.torch {
             self.torch = Some(torch.series);
             self.foreign_torch = torch.foreign;
-            if torch.rocm.is_some() {
-                (self.rocm, self.rocm_source) = (torch.rocm, None);
-            }
-        }
-        if overrides.rocm.is_some() {
-            (self.rocm, self.rocm_source) = (overrides.rocm, None);
         }
         Self {
+            rocm: rocm.or(self.rocm),
             python: overrides.python.or(self.python),
             gfx: overrides.gfx.unwrap_or(self.gfx),
             backend: overrides.backend,
@@ -238,10 +280,27 @@ impl TargetMachine {
         }
     }
 
+    /// Returns the known properties in words.
+    fn values(&self) -> [(MachineProperty, Option<String>); 6] {
+        let gfx: Vec<&str> = self.gfx.iter().map(String::as_str).collect();
+        let gfx = Some(gfx.join(" and ")).filter(|gfx| !gfx.is_empty());
+        let python = self.python.map(|python| format!("Python {python}"));
+        let torch = self.torch.as_ref().map(|torch| format!("torch {torch}"));
+        let rocm = self.rocm.as_ref().map(|rocm| format!("ROCm {rocm}"));
+        [
+            (MachineProperty::Python, python),
+            (MachineProperty::Torch, torch),
+            (MachineProperty::Rocm, rocm),
+            (MachineProperty::Gfx, gfx),
+            (MachineProperty::Platform, self.platform.clone()),
+            (MachineProperty::Libc, self.libc.map(|libc| libc.to_string())),
+        ]
+    }
+
+    /// Returns the machine of these facts, with the ROCm of the installed torch.
     fn of_parts(
         python: Option<&PythonFacts>,
         gfx: &[String],
-        of_system: Option<&RocmVersion>,
         compat: &Compat,
     ) -> Self {
         let of_hip = |hip: &str| compat.rocm_of_hip(&RocmVersion::from_leading_numbers(hip)?);
@@ -250,11 +309,9 @@ impl TargetMachine {
         let torch_hip = python.and_then(|python| python.torch_hip.as_deref());
         // torch's wheels include ROCm, and an extension uses the libraries that torch has loaded.
         let of_torch = torch.as_ref().and_then(|torch| torch.rocm.clone());
-        let of_torch = of_torch.or_else(|| torch_hip.and_then(of_hip));
         let free = python.is_some_and(|python| python.free_threaded);
         Self {
-            rocm_source: of_torch.as_ref().map(|_| "the installed torch".to_owned()),
-            rocm: of_torch.or_else(|| of_system.cloned()),
+            rocm: of_torch.or_else(|| torch_hip.and_then(of_hip)),
             foreign_torch: torch
                 .as_ref()
                 .filter(|_| torch_hip.is_none())
@@ -276,6 +333,44 @@ impl TargetMachine {
             has_no_torch: python.is_some() && named.is_none(),
             ..Self::default()
         }
+    }
+}
+
+impl MachineProperty {
+    /// Returns the options that replace the property.
+    fn options(self) -> &'static str {
+        match self {
+            Self::Platform => "`--platform`",
+            Self::Libc => "`--glibc` (or `--musl`)",
+            Self::Gfx => "`--gfx`",
+            Self::Rocm => "`--rocm`",
+            Self::Torch => "`--torch`",
+            Self::Python => "`--python`",
+        }
+    }
+}
+
+impl DetectedProperties {
+    /// Returns a note about those of these properties that were detected, with the options that
+    /// replace them; `None` if none was.
+    pub(super) fn note(&self, properties: &BTreeSet<MachineProperty>) -> Option<String> {
+        let (options, values): (Vec<&str>, Vec<&str>) = self
+            .0
+            .iter()
+            .filter(|(property, _)| properties.contains(property))
+            .map(|(property, value)| (property.options(), value.as_str()))
+            .unzip();
+        let verb = match values.len() {
+            0 => return None,
+            1 => "was",
+            _ => "were",
+        };
+        Some(format!(
+            "{} {verb} detected on this machine; for another one, pass {}, or compare only what \
+             is passed with `--only-given`",
+            values.join(" and "),
+            options.join(" and ")
+        ))
     }
 }
 
@@ -371,24 +466,13 @@ impl fmt::Display for MachineLibc {
 impl fmt::Display for TargetMachine {
     /// Formats the known properties on one line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let gfx = self
-            .gfx
-            .iter()
-            .map(String::as_str)
-            .collect::<Vec<_>>()
-            .join(" and ");
-        let parts = [
-            self.python.map(|python| format!("Python {python}")),
-            self.torch.as_ref().map(|torch| format!("torch {torch}")),
-            self.rocm.as_ref().map(|rocm| format!("ROCm {rocm}")),
-            Some(gfx).filter(|gfx| !gfx.is_empty()),
-            self.platform.clone(),
-            self.libc.map(|libc| libc.to_string()),
-            self.backend
-                .as_ref()
-                .map(|backend| format!("backend {backend}")),
-        ];
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        let backend = self.backend.as_ref();
+        let parts: Vec<String> = self
+            .values()
+            .into_iter()
+            .filter_map(|(_, value)| value)
+            .chain(backend.map(|backend| format!("backend {backend}")))
+            .collect();
         f.write_str(if parts.is_empty() { "any machine" } else { "" })?;
         f.write_str(&parts.join(", "))
     }

@@ -6,7 +6,8 @@ use rock_names::RocmVersion;
 
 use super::rules::WEIGHTS;
 use super::{
-    GfxCode, MachineLibc, MatchRules, PlatformNeed, TargetMachine, WheelAccelerator, WheelCandidate,
+    GfxCode, MachineLibc, MachineProperty, MatchRules, PlatformNeed, TargetMachine,
+    WheelAccelerator, WheelCandidate,
 };
 
 /// A property that a wheel and a machine must agree on. The hardest to change comes first.
@@ -104,6 +105,25 @@ impl fmt::Display for Mismatch {
 }
 
 impl Mismatch {
+    /// Returns the property of the machine that differs from what a wheel with these platforms
+    /// needs; `None` for a request.
+    pub(super) fn property(
+        &self,
+        platforms: &[PlatformNeed],
+        platform: Option<&str>,
+    ) -> Option<MachineProperty> {
+        let is_for = |need: &PlatformNeed| platform.is_none_or(|platform| platform == need.system);
+        match self.axis {
+            MatchAxis::System if platforms.iter().any(is_for) => Some(MachineProperty::Libc),
+            MatchAxis::System => Some(MachineProperty::Platform),
+            MatchAxis::Gpu => Some(MachineProperty::Gfx),
+            MatchAxis::Rocm => Some(MachineProperty::Rocm),
+            MatchAxis::Torch => Some(MachineProperty::Torch),
+            MatchAxis::Python => Some(MachineProperty::Python),
+            MatchAxis::Backend => None,
+        }
+    }
+
     /// Returns the property that a machine needs for a wheel with these platforms: another value of
     /// the axis, or a newer C library than that of the machine.
     pub(super) fn needed(

@@ -26,8 +26,8 @@ pub struct WheelPick {
     passed_over: Vec<PassedOver>,
     /// Sentences about yanked wheels that do not fit, but are near.
     yanked_near_misses: Vec<String>,
-    /// The ROCm versions that the wheels are for, sorted, if none of them supports that of the
-    /// machine; otherwise empty.
+    /// The ROCm versions that the wheels are for, sorted, if neither they nor yanked ones support
+    /// that of the machine; otherwise empty.
     other_rocm: Vec<String>,
 }
 
@@ -43,7 +43,7 @@ impl WheelPick {
         Self {
             passed_over: passed_over((&wheels, &decision), yanked),
             yanked_near_misses: yanked_near_misses(&decision, yanked),
-            other_rocm: other_rocm(&wheels, &machine, &rules),
+            other_rocm: other_rocm(&wheels, &yanked_wheels, &machine, &rules),
             machine,
             wheels,
             decision,
@@ -131,7 +131,7 @@ impl WheelPick {
             let versions = self.other_rocm.join(", ");
             error = error.note(format!("wheels exist for ROCm {versions}"));
         }
-        error.notes.extend(self.detected_rocm_note());
+        error.notes.extend(self.detected_note());
         let yanked = self.passed_over.iter().map(ToString::to_string);
         let yanked = yanked.chain(self.yanked_near_misses.iter().cloned());
         error.notes.extend(yanked.take(MAX_YANKED));
@@ -150,6 +150,12 @@ impl WheelPick {
             return error.help(
                 "build the wheel with `rock-matrix build`; the ROCm version of the nearest one is \
                  unknown: check it with `rock-matrix wheel show`",
+            );
+        }
+        if nearest.is_some_and(|wheel| wheel.pythons.is_empty()) {
+            return error.help(
+                "build the wheel with `rock-matrix build`; the tags of the nearest one match no \
+                 Python version",
             );
         }
         let differences = near
@@ -193,22 +199,17 @@ impl WheelPick {
         ))
     }
 
-    /// Returns a note about a ROCm version that was not given but detected, if the nearest wheels
-    /// are for others.
-    fn detected_rocm_note(&self) -> Option<String> {
-        let (rocm, source) = (
-            self.machine.rocm.as_ref()?,
-            self.machine.rocm_source.as_ref()?,
-        );
-        let mut differences = self.decision.near.iter().flat_map(|near| &near.differences);
-        differences
-            .any(|difference| difference.axis == MatchAxis::Rocm)
-            .then(|| {
-                format!(
-                    "ROCm {rocm} was detected from {source} on this machine; pass another version \
-                     with `--rocm`, or compare only what is passed with `--only-given`"
-                )
-            })
+    /// Returns a note about properties that were not given but detected, if the nearest wheels are
+    /// for others.
+    fn detected_note(&self) -> Option<String> {
+        let machine = &self.machine;
+        let properties = self.decision.near.iter().flat_map(|near| {
+            let platforms = &self.wheels[near.index].platforms;
+            let differences = near.differences.iter();
+            differences
+                .filter_map(|one| one.property(platforms, machine.platform.as_deref()))
+        });
+        machine.detected.note(&properties.collect())
     }
 
     /// Returns the help for a requested backend that no wheel of the project has.
@@ -327,10 +328,11 @@ impl WheelPick {
     }
 }
 
-/// Returns the ROCm versions that the wheels of the distribution are for, if none of the wheels
-/// supports that of the machine.
+/// Returns the ROCm versions that the wheels of the distribution are for, if neither they nor the
+/// yanked ones support that of the machine.
 fn other_rocm(
     wheels: &[WheelCandidate],
+    yanked: &[WheelCandidate],
     machine: &TargetMachine,
     rules: &MatchRules,
 ) -> Vec<String> {
@@ -339,7 +341,10 @@ fn other_rocm(
         name.is_none_or(|name| *name == wheel.distribution)
     };
     let wheels = || wheels.iter().filter(is_wanted);
-    if wheels().any(|wheel| supports_rocm(wheel, machine, rules)) {
+    if wheels()
+        .chain(yanked.iter().filter(is_wanted))
+        .any(|wheel| supports_rocm(wheel, machine, rules))
+    {
         return Vec::new();
     }
     let mut versions: Vec<RocmVersion> = wheels()
@@ -381,7 +386,10 @@ mod tests {
     use rock_compat::Compat;
 
     use super::WheelPick;
-    use crate::pick::{GfxCode, PrereleaseMode, TargetMachine, WheelOffers, candidates};
+    use crate::pick::{
+        DetectedProperties, GfxCode, MachineOverrides, MachineProperty, PrereleaseMode,
+        TargetMachine, WheelOffers, candidates,
+    };
 
     fn pick(names: &[&str], machine: TargetMachine) -> WheelPick {
         let compat = Compat::embedded();
@@ -457,10 +465,60 @@ mod tests {
     }
 
     #[test]
-    fn a_detected_rocm_and_an_old_c_library_are_named() {
+    fn detected_properties_and_an_old_c_library_are_named() {
+        let detected = [
+            (MachineProperty::Rocm, "ROCm 5.2 (from `hipconfig`)"),
+            (MachineProperty::Libc, "glibc 2.17"),
+            (MachineProperty::Platform, "linux_x86_64"),
+        ];
+        let detected = detected.map(|(property, value)| (property, value.to_owned()));
         let machine = TargetMachine {
             rocm: "5.2".parse().ok(),
-            rocm_source: Some("`hipconfig`".to_owned()),
+            platform: Some("linux_x86_64".to_owned()),
+            libc: "glibc 2.17".parse().ok(),
+            detected: DetectedProperties(detected.into()),
+            ..machine("3.12")
+        };
+        let names = ["a-1+rocm6.2-cp312-cp312-manylinux_2_28_x86_64.whl"];
+        let errors = pick(&names, machine.clone()).diagnostics();
+        assert_eq!(
+            errors[0].notes[1],
+            "glibc 2.17 and ROCm 5.2 (from `hipconfig`) were detected on this machine; for another \
+             one, pass `--glibc` (or `--musl`) and `--rocm`, or compare only what is passed with \
+             `--only-given`"
+        );
+        let given = machine.with_overrides(MachineOverrides {
+            torch: "2.5.1+rocm5.2".parse().ok(),
+            ..MachineOverrides::default()
+        });
+        let errors = pick(&names, given).diagnostics();
+        assert_eq!(
+            errors[0].notes[1],
+            "glibc 2.17 was detected on this machine; for another one, pass `--glibc` (or \
+             `--musl`), or compare only what is passed with `--only-given`"
+        );
+        let errors = pick(&names, machine_for("linux_aarch64")).diagnostics();
+        assert_eq!(
+            errors[0].notes[0],
+            "linux_aarch64 was detected on this machine; for another one, pass `--platform`, or \
+             compare only what is passed with `--only-given`"
+        );
+    }
+
+    /// Returns a machine of which the platform was detected.
+    fn machine_for(platform: &str) -> TargetMachine {
+        let platform = platform.to_owned();
+        TargetMachine {
+            detected: DetectedProperties([(MachineProperty::Platform, platform.clone())].into()),
+            platform: Some(platform),
+            ..machine("3.12")
+        }
+    }
+
+    #[test]
+    fn no_change_of_an_old_c_library_and_rocm_is_needed_to_build() {
+        let machine = TargetMachine {
+            rocm: "5.2".parse().ok(),
             platform: Some("linux_x86_64".to_owned()),
             libc: "glibc 2.17".parse().ok(),
             ..machine("3.12")
@@ -468,16 +526,43 @@ mod tests {
         let names = ["a-1+rocm6.2-cp312-cp312-manylinux_2_28_x86_64.whl"];
         let errors = pick(&names, machine).diagnostics();
         assert_eq!(
-            errors[0].notes[1],
-            "ROCm 5.2 was detected from `hipconfig` on this machine; pass another version with \
-             `--rocm`, or compare only what is passed with `--only-given`"
-        );
-        assert_eq!(
             errors[0].help.as_deref(),
             Some(
                 "use a system with glibc 2.28 or newer (glibc 2.17 is too old) and ROCm 6.2, or \
                  build the wheel with `rock-matrix build` if the sources support ROCm 5.2"
             )
+        );
+    }
+
+    #[test]
+    fn a_wheel_for_no_python_is_not_suggested() {
+        let errors = pick(&["a-1-cp312-cp312-any.whl"], machine("3.12")).diagnostics();
+        assert_eq!(
+            errors[0].help.as_deref(),
+            Some(
+                "build the wheel with `rock-matrix build`; the tags of the nearest one match no \
+                 Python version"
+            )
+        );
+    }
+
+    #[test]
+    fn a_yanked_wheel_for_the_rocm_is_not_denied() {
+        let compat = Compat::embedded();
+        let mut offers = WheelOffers::default();
+        let names = ["5.2", "6.2"].map(|rocm| format!("a-1+rocm{rocm}-py3-none-linux_x86_64.whl"));
+        offers.add_names(names.iter().map(String::as_str), "https://example.org/");
+        let mut wheels = candidates(offers.into_wheels(), &compat, PrereleaseMode::IfNecessary);
+        let yanked = wheels.iter_mut().find(|wheel| wheel.offer.file == names[0]);
+        yanked.unwrap().offer.yanked = Some("broken".to_owned());
+        let machine = TargetMachine {
+            rocm: "5.2".parse().ok(),
+            ..machine("3.12")
+        };
+        let errors = WheelPick::new(wheels, machine, &compat).diagnostics();
+        assert_eq!(
+            errors[0].message,
+            "every wheel of a that fits Python 3.12, ROCm 5.2 is yanked"
         );
     }
 
