@@ -168,7 +168,7 @@ fn machine(texts: &Value) -> TargetMachine {
     TargetMachine {
         distribution: text("distribution").map(str::to_owned),
         rocm: text("rocm").map(|text| text.parse().unwrap()),
-        detected: DetectedProperties::default(),
+        detected: pick::DetectedProperties::default(),
         torch: text("torch").map(|text| text.parse().unwrap()),
         python: text("python").map(|text| text.parse().unwrap()),
         gfx: gfx

@@ -210,6 +210,23 @@ fn a_folder_of_a_release_gives_the_pages_that_reading_its_wheels_gives() {
         page.contains("href=\"https://example.org/w/v1/flash_attn-2.8.3%2B")
             && !page.contains("core-metadata")
     );
+    // METADATA files of other wheels are not announced.
+    for name in LABELS.map(|(_, label)| name(label)) {
+        let metadata = project.path("releases/v1").join(format!("{name}.metadata"));
+        std::fs::write(metadata, "stale").unwrap();
+    }
+    project
+        .run(&[
+            "index",
+            "build",
+            "--published",
+            "releases",
+            "--out",
+            "stale",
+        ])
+        .exits(0);
+    let page = project.read("stale/rocm6.2-torch2.5/flash-attn/index.html");
+    assert!(!page.contains("core-metadata"), "{page}");
 }
 
 #[test]

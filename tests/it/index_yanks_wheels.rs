@@ -89,13 +89,45 @@ fn a_yank_that_would_change_more_is_an_error() {
         .stderr;
     insta::assert_snapshot!(stderr, @"
     error[G366 index-differs]: `dist/simple` would also change in other ways
-    help: pass the options that it was built with, such as `--base-url`, `--repo`, `--tag` or `--no-metadata`; if the wheels changed, run `rock-matrix index build` first
+    help: pass `--base-url https://example.org/wheels`, as when the index was built
     ");
     assert_eq!(project.read(PAGE), before);
     project
         .run(&[&yank[..], &["--apply"], &options[..]].concat())
         .exits(0);
     assert!(project.read(PAGE).contains("data-yanked"));
+}
+
+#[test]
+fn an_index_that_a_yank_would_change_more_names_the_option() {
+    let help = |built: &[&str], yank: &[&str], added: &[&str]| {
+        let project = project(&["2.5.9", "2.8.3"]);
+        build(&project, built);
+        for version in added {
+            let name = name(version);
+            let wheel = Wheel::named(&name).requires("torch").bytes();
+            std::fs::write(project.path(&format!("dist/{name}")), wheel).unwrap();
+        }
+        let words = [&["index", "yank", "dist", "flash-attn<2.6"], yank].concat();
+        let stderr = project.run(&words).exits(1).stderr;
+        stderr.lines().next_back().unwrap().to_owned()
+    };
+    let base = ["--base-url", "https://example.org/wheels"];
+    insta::assert_snapshot!(
+        [
+            help(&["--no-metadata"], &[], &[]),
+            help(&[], &["--no-metadata"], &[]),
+            help(&[], &base, &[]),
+            help(&[], &[], &["2.9.0"]),
+        ]
+        .join("\n"),
+        @r"
+    help: pass `--no-metadata`, as when the index was built
+    help: leave out `--no-metadata`, as when the index was built
+    help: leave out `--base-url`, or `--repo` and `--tag`, as when the index was built
+    help: pass the options that it was built with, such as `--base-url`, `--repo`, `--tag` or `--no-metadata`; if the wheels changed, run `rock-matrix index build` first
+    "
+    );
 }
 
 /// The index is in a directory that `--out` of `index build` named.

@@ -193,6 +193,25 @@ pub fn metadata_in(text: &str) -> Result<BTreeMap<String, Digest>, NotAPage> {
     Ok(page.files.into_iter().filter_map(digest).collect())
 }
 
+/// Returns the links in a project page, by filename.
+///
+/// # Errors
+/// If the text is not a project page in the format that this module writes.
+pub fn links_in(text: &str) -> Result<BTreeMap<String, String>, NotAPage> {
+    #[derive(serde::Deserialize)]
+    struct Page {
+        files: Vec<Row>,
+    }
+    #[derive(serde::Deserialize)]
+    struct Row {
+        filename: String,
+        url: String,
+    }
+    let page: Page = serde_json::from_str(text).map_err(|error| NotAPage(error.to_string()))?;
+    let links = page.files.into_iter().map(|row| (row.filename, row.url));
+    Ok(links.collect())
+}
+
 fn written(entries: usize, document: &impl Serialize) -> Vec<u8> {
     /// Approximate length of an entry.
     const ENTRY_BYTES: usize = 640;

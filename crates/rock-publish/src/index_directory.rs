@@ -6,8 +6,8 @@ use std::path::{Component, Path, PathBuf};
 use rayon::prelude::*;
 use rock_bytes::start_threads;
 use rock_diagnostic::codes::host;
-use rock_diagnostic::{Diagnostic, Diagnostics, ExitClass, Location};
-use rock_index::{GENERATOR, IndexFile, SimpleRepository, metadata_in, yanked_in};
+use rock_diagnostic::{Diagnostic, Diagnostics, ExitClass, Location, shell_quoted};
+use rock_index::{GENERATOR, IndexFile, SimpleRepository, links_in, metadata_in, yanked_in};
 use rock_names::{Digest, YankedFiles};
 use rock_sys::{
     DirectorySwap, FileError, PositionalFile, StagingDirectory, entry_names, is_regular_file,
@@ -63,6 +63,16 @@ impl IndexDirectory {
                 .pages
                 .iter()
                 .all(|(name, bytes)| self.has_page(name, bytes))
+    }
+
+    /// Returns the change of the options that makes these pages of a directory of wheels those of
+    /// this index except for yanks; `None` if none is known.
+    pub(crate) fn changed_option(&self, repository: &SimpleRepository) -> Option<String> {
+        self.project_pages().find_map(|(name, present)| {
+            let present = std::str::from_utf8(present?).ok()?;
+            let new = std::str::from_utf8(repository.pages.get(name)?).ok()?;
+            changed_option(present, new)
+        })
     }
 
     /// Returns the yanked files on its pages.
@@ -155,8 +165,8 @@ impl IndexDirectory {
     }
 
     /// Returns the METADATA files in the directory of the wheels that the pages of these files do
-    /// not announce, such as those of deleted wheels. Files whose digest is not on the present pages
-    /// are left out, because this program did not write them or they were changed since.
+    /// not announce, such as those of deleted wheels. Files whose digest is not on the present
+    /// pages are left out, because this program did not write them or they were changed since.
     ///
     /// # Errors
     /// The directory cannot be read.
@@ -190,6 +200,29 @@ impl IndexDirectory {
         });
         Ok(written.collect())
     }
+}
+
+/// Returns the change of the options that makes the second text of a project page the first one
+/// except for yanks; `None` if none is known.
+fn changed_option(present: &str, new: &str) -> Option<String> {
+    let is_absolute = |link: &str| link.contains("://");
+    let (links, metadata) = (links_in(present).ok()?, metadata_in(present).ok()?);
+    let (new_links, new_metadata) = (links_in(new).ok()?, metadata_in(new).ok()?);
+    links.iter().find_map(|(file, link)| {
+        let new_link = new_links.get(file)?;
+        if link != new_link && is_absolute(link) {
+            let (base, _) = link.rsplit_once('/')?;
+            return Some(format!("pass `--base-url {}`", shell_quoted(base)));
+        }
+        if link != new_link && is_absolute(new_link) {
+            return Some("leave out `--base-url`, or `--repo` and `--tag`".to_owned());
+        }
+        match (metadata.contains_key(file), new_metadata.contains_key(file)) {
+            (false, true) => Some("pass `--no-metadata`".to_owned()),
+            (true, false) => Some("leave out `--no-metadata`".to_owned()),
+            _ => None,
+        }
+    })
 }
 
 /// Returns the yanked files of the index in this directory; `None` if it has no index of this

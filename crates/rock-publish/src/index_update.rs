@@ -143,8 +143,8 @@ impl<'a> IndexUpdate<'a> {
     }
 
     /// Writes the pages that differ. If they are below the directory of the wheels, writes the
-    /// METADATA of each wheel next to it before, or removes the METADATA files that it wrote and that
-    /// the pages do not announce. `None` for a preview, which writes nothing.
+    /// METADATA of each wheel next to it before, and removes the METADATA files that it wrote, but
+    /// that the pages no longer announce. `None` for a preview, which writes nothing.
     ///
     /// # Errors
     /// The pages cannot be made, or a file cannot be written; the index is then unchanged.
@@ -184,9 +184,22 @@ impl<'a> IndexUpdate<'a> {
     /// Checks that the index has exactly the pages of these files, so that yanking files changes
     /// nothing else. A new index of published releases has none.
     fn check_same_pages(&self) -> Result<(), Diagnostics> {
-        if self.directory.is_empty() || self.directory.has_pages(&self.pages()?) {
+        if self.directory.is_empty() {
             return Ok(());
         }
+        let pages = self.pages()?;
+        if self.directory.has_pages(&pages) {
+            return Ok(());
+        }
+        let changed_option = if self.options.wheels.is_some() {
+            self.directory.changed_option(&pages)
+        } else {
+            None
+        };
+        let help = match changed_option {
+            Some(change) => format!("{change}, as when the index was built"),
+            None => "pass the options that it was built with, such as `--base-url`, `--repo`, `--tag` or `--no-metadata`; if the wheels changed, run `rock-matrix index build` first".to_owned(),
+        };
         Err(Diagnostic::new(
             &codes::INDEX_DIFFERS,
             format!(
@@ -194,9 +207,7 @@ impl<'a> IndexUpdate<'a> {
                 self.directory.path().display()
             ),
         )
-        .help(
-            "pass the options that it was built with, such as `--base-url`, `--repo`, `--tag` or `--no-metadata`; if the wheels changed, run `rock-matrix index build` first",
-        )
+        .help(help)
         .into())
     }
 

@@ -46,6 +46,7 @@ pub(super) fn pick(
         label: args.label.clone(),
         platform: machine.platform,
         libc: machine.libc,
+        detected: machine.detected,
     };
     let found = newest(&wheels, &filter);
     let printed = shell.print(&match args.format.get() {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::wheel_match::system_difference;
-use super::{MachineLibc, Mismatch, PlatformNeed, PythonRange};
+use super::{DetectedProperties, MachineLibc, Mismatch, PlatformNeed, PythonRange};
 use rock_diagnostic::shell_quoted;
 use rock_names::{LocalLabel, PythonVersion, WheelName};
 
@@ -31,6 +31,8 @@ pub struct WheelFilter {
     pub platform: Option<String>,
     /// The C library of the system.
     pub libc: Option<MachineLibc>,
+    /// The properties that were detected on this machine and not given.
+    pub detected: DetectedProperties,
 }
 
 /// The wheels to install, and those that are left out.

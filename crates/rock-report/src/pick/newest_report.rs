@@ -1,11 +1,11 @@
 //! Messages and JSON for the selection among local wheels.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rock_diagnostic::{Diagnostic, Location, Severity};
 use serde_json::json;
 
-use super::{ForeignWheel, NewestWheel, PlatformNeed, WheelFilter};
+use super::{ForeignWheel, MachineProperty, NewestWheel, PlatformNeed, WheelFilter};
 use crate::codes::release as codes;
 
 /// The version of the JSON document, incremented when a field is removed or changes its meaning.
@@ -113,6 +113,17 @@ impl NewestWheel<'_> {
         for foreign in &foreign {
             diagnostic = diagnostic.note(omission(foreign));
         }
+        let differing: BTreeSet<MachineProperty> = if foreign.is_empty() && filter.label.is_none() {
+            [MachineProperty::Python].into()
+        } else {
+            let property = |foreign: &&ForeignWheel<'_>| {
+                let platforms = PlatformNeed::of(&foreign.wheel.name, &mut BTreeMap::new());
+                let platform = filter.platform.as_deref();
+                foreign.difference.property(&platforms, platform)
+            };
+            foreign.iter().filter_map(property).collect()
+        };
+        diagnostic.notes.extend(filter.detected.note(&differing));
         diagnostic.help(match foreign.first() {
             Some(foreign) => {
                 let platforms = PlatformNeed::of(&foreign.wheel.name, &mut BTreeMap::new());
@@ -136,7 +147,7 @@ fn omission(foreign: &ForeignWheel<'_>) -> String {
 mod tests {
     use rock_diagnostic::Severity;
 
-    use crate::pick::{LocalWheel, WheelFilter, newest};
+    use crate::pick::{DetectedProperties, LocalWheel, MachineProperty, WheelFilter, newest};
 
     fn wheel(name: &str) -> LocalWheel {
         LocalWheel {
@@ -172,6 +183,36 @@ mod tests {
         );
         let document: serde_json::Value = serde_json::from_str(&found.json()).unwrap();
         assert_eq!(document["others"]["a"][0], "cp311-cp311");
+    }
+
+    #[test]
+    fn detected_properties_that_differ_are_named() {
+        let wheels = [wheel("a-1-cp312-cp312-manylinux_2_39_x86_64.whl")];
+        let note = |python: &str| {
+            let detected = [
+                (MachineProperty::Python, format!("Python {python}")),
+                (MachineProperty::Libc, "glibc 2.35".to_owned()),
+            ];
+            let filter = WheelFilter {
+                python: python.parse().ok(),
+                platform: Some("linux_x86_64".to_owned()),
+                libc: "glibc 2.35".parse().ok(),
+                detected: DetectedProperties(detected.into()),
+                ..WheelFilter::default()
+            };
+            let found = newest(&wheels, &filter);
+            found.diagnostics("dist", &filter)[0].notes[1].clone()
+        };
+        assert_eq!(
+            note("3.12"),
+            "glibc 2.35 was detected on this machine; for another one, pass `--glibc` (or \
+             `--musl`), or compare only what is passed with `--only-given`"
+        );
+        assert_eq!(
+            note("3.11"),
+            "Python 3.11 was detected on this machine; for another one, pass `--python`, or \
+             compare only what is passed with `--only-given`"
+        );
     }
 
     #[test]

@@ -357,7 +357,7 @@ impl DetectedProperties {
         let (options, values): (Vec<&str>, Vec<&str>) = self
             .0
             .iter()
-            .filter(|(property, _)| properties.contains(property))
+            .filter(|(property, _)| properties.contains(*property))
             .map(|(property, value)| (property.options(), value.as_str()))
             .unzip();
         let verb = match values.len() {

@@ -206,8 +206,7 @@ impl WheelPick {
         let properties = self.decision.near.iter().flat_map(|near| {
             let platforms = &self.wheels[near.index].platforms;
             let differences = near.differences.iter();
-            differences
-                .filter_map(|one| one.property(platforms, machine.platform.as_deref()))
+            differences.filter_map(move |one| one.property(platforms, machine.platform.as_deref()))
         });
         machine.detected.note(&properties.collect())
     }
@@ -516,7 +515,7 @@ mod tests {
     }
 
     #[test]
-    fn no_change_of_an_old_c_library_and_rocm_is_needed_to_build() {
+    fn an_old_c_library_and_rocm_are_named_in_the_help() {
         let machine = TargetMachine {
             rocm: "5.2".parse().ok(),
             platform: Some("linux_x86_64".to_owned()),
