@@ -66,7 +66,10 @@ fn a_release_of_a_directory_yanks_the_same_files() {
         project
             .run(&["publish", files, "--out", "release"])
             .exits(0);
-        project.read(&page).matches("data-yanked=\"broken\"").count()
+        project
+            .read(&page)
+            .matches("data-yanked=\"broken\"")
+            .count()
     };
     assert_eq!(publish("dist"), 1);
     assert_eq!(publish("dist"), 1);

@@ -125,7 +125,8 @@ impl CompactJobBuilder<'_> {
     }
 
     fn gfx_query<'q>(&'q self, values: &CellValues<'q>) -> GfxQuery<'q> {
-        let uses_torch_index = self.profile.installed_torch_from(self.config) == TorchFrom::PytorchIndex;
+        let uses_torch_index =
+            self.profile.installed_torch_from(self.config) == TorchFrom::PytorchIndex;
         GfxQuery {
             package: &self.profile.package,
             version: values.package,

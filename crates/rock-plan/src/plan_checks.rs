@@ -104,7 +104,9 @@ pub(super) fn warn_of_unknown_versions(plan: &Plan, compat: &Compat, sink: &mut 
 fn unknown_version(group: &PlanGroup, value: &AxisValue, compat: &Compat) -> Option<Diagnostic> {
     let text = &value.text;
     match &value.value {
-        ParsedValue::Torch(torch) if group.profile.installed_torch_from(&group.config).is_index() => {
+        ParsedValue::Torch(torch)
+            if group.profile.installed_torch_from(&group.config).is_index() =>
+        {
             let newest = compat.newest_release_if_unlisted(torch)?;
             let message = format!("torch {text} is not a known release");
             Some(

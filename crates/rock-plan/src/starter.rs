@@ -712,8 +712,7 @@ mod tests {
             axis("torch @ https://example.org/torch.whl", "numpy"),
             newest
         );
-        let missing =
-            "# pyproject.toml requires torch ==1.4, but the compatibility data has no ROCm wheels of it.";
+        let missing = "# pyproject.toml requires torch ==1.4, but the compatibility data has no ROCm wheels of it.";
         assert_eq!(axis("torch==1.4", "numpy"), [missing, newest[0].as_str()]);
     }
 }

@@ -162,7 +162,10 @@ mod tests {
         job.settings.torch_from = TorchFrom::Image;
         let found = refusals_of_job(&job, &document, &compat);
         assert_eq!(
-            found.iter().map(|one| one.message.as_str()).collect::<Vec<_>>(),
+            found
+                .iter()
+                .map(|one| one.message.as_str())
+                .collect::<Vec<_>>(),
             ["`python-from: uv` cannot use the torch of `torch-from: image`"]
         );
     }

@@ -108,10 +108,11 @@ fn without_variant(path: &str) -> String {
 
 /// Returns the length of the longest gfx target that a text begins with; 0 if there is none.
 fn target_length(text: &str) -> usize {
-    let is_part = |letter: char| {
-        letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-'
-    };
-    let end = text.find(|letter: char| !is_part(letter)).unwrap_or(text.len());
+    let is_part =
+        |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
+    let end = text
+        .find(|letter: char| !is_part(letter))
+        .unwrap_or(text.len());
     (1..=end.min(MAX_TARGET_LENGTH))
         .rev()
         .find(|&end| text[..end].parse::<GfxTarget>().is_ok())

@@ -83,6 +83,8 @@ fn torch_specifiers(requirement: &str) -> Option<&str> {
         None => rest,
     };
     let rest = rest.trim();
-    let inner = rest.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+    let inner = rest
+        .strip_prefix('(')
+        .and_then(|rest| rest.strip_suffix(')'));
     Some(inner.unwrap_or(rest))
 }

@@ -236,14 +236,17 @@ impl TargetMachine {
             rocm: machine.rocm.or(of_system),
             ..machine
         };
-        let values = machine.values().into_iter().filter_map(|(property, value)| {
-            let value = value?;
-            let value = match property {
-                MachineProperty::Rocm => format!("{value} (from {source})"),
-                _ => value,
-            };
-            Some((property, value))
-        });
+        let values = machine
+            .values()
+            .into_iter()
+            .filter_map(|(property, value)| {
+                let value = value?;
+                let value = match property {
+                    MachineProperty::Rocm => format!("{value} (from {source})"),
+                    _ => value,
+                };
+                Some((property, value))
+            });
         Self {
             detected: DetectedProperties(values.collect()),
             ..machine
@@ -253,7 +256,10 @@ impl TargetMachine {
     /// Replaces the properties that are set.
     #[must_use]
     pub fn with_overrides(mut self, overrides: MachineOverrides) -> Self {
-        let torch_rocm = overrides.torch.as_ref().and_then(|torch| torch.rocm.clone());
+        let torch_rocm = overrides
+            .torch
+            .as_ref()
+            .and_then(|torch| torch.rocm.clone());
         let rocm = overrides.rocm.or(torch_rocm);
         let given = [
             (MachineProperty::Platform, overrides.platform.is_some()),
@@ -293,16 +299,15 @@ impl TargetMachine {
             (MachineProperty::Rocm, rocm),
             (MachineProperty::Gfx, gfx),
             (MachineProperty::Platform, self.platform.clone()),
-            (MachineProperty::Libc, self.libc.map(|libc| libc.to_string())),
+            (
+                MachineProperty::Libc,
+                self.libc.map(|libc| libc.to_string()),
+            ),
         ]
     }
 
     /// Returns the machine of these facts, with the ROCm of the installed torch.
-    fn of_parts(
-        python: Option<&PythonFacts>,
-        gfx: &[String],
-        compat: &Compat,
-    ) -> Self {
+    fn of_parts(python: Option<&PythonFacts>, gfx: &[String], compat: &Compat) -> Self {
         let of_hip = |hip: &str| compat.rocm_of_hip(&RocmVersion::from_leading_numbers(hip)?);
         let named = python.and_then(|python| python.torch.as_deref());
         let torch = named.and_then(|torch| torch.parse::<InstalledTorch>().ok());
