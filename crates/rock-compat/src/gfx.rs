@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::compat::join_with_and;
 use super::rows::{GfxRow, Provenance};
-use super::{Compat, Support, SupportReason};
+use super::{Compat, Hint, Support, SupportReason};
 use rock_names::{GfxTarget, PackageVersion, RocmVersion};
 
 /// The hint for a target that the tables do not cover.
@@ -65,7 +65,7 @@ impl Compat {
         match (self.gfx_too_new(target, rocm), row) {
             (Some(reason), Some(row)) => Support::Unsupported(SupportReason {
                 reason,
-                hint: format!("use ROCm {} or later", row.rocm),
+                hint: Some(format!("use ROCm {} or later", row.rocm).into()),
                 source: self.cite("gfx.yaml", &format!("gfx-since {}", row.gfx), &row.origin),
             }),
             (_, Some(row)) => Support::Supported {
@@ -80,7 +80,7 @@ impl Compat {
                         "the compatibility data does not say whether ROCm {rocm} can compile for \
                          {target}"
                     ),
-                    hint: UNKNOWN_TARGET_HINT.to_owned(),
+                    hint: Some(UNKNOWN_TARGET_HINT.into()),
                     source: String::new(),
                 }),
             },
@@ -95,7 +95,7 @@ impl Compat {
                     "the compatibility data does not say which targets torch's wheels for ROCm \
                      {rocm} contain code for"
                 ),
-                hint: UNKNOWN_TARGET_HINT.to_owned(),
+                hint: Some(UNKNOWN_TARGET_HINT.into()),
                 source: String::new(),
             });
         };
@@ -174,7 +174,7 @@ impl Compat {
             hint: first
                 .into_iter()
                 .next()
-                .map_or_else(String::new, |first| format!("{first} builds for it")),
+                .map(|first| format!("{first} builds for it").into()),
             source,
         })
     }
@@ -216,16 +216,14 @@ impl Compat {
         rows.find(|(_, row)| contains_target(&row.gfx, target))
     }
 
-    fn other_rocm_with(&self, target: &GfxTarget) -> String {
+    fn other_rocm_with(&self, target: &GfxTarget) -> Option<Hint> {
         let rows = self
             .tables()
             .torch_gfx
             .iter()
             .filter(|row| contains_target(&row.gfx, target));
-        match rows.flat_map(|row| &row.rocm).next() {
-            Some(rocm) => format!("use wheels for ROCm {rocm}"),
-            None => String::new(),
-        }
+        let rocm = rows.flat_map(|row| &row.rocm).next()?;
+        Some(format!("use wheels for ROCm {rocm}").into())
     }
 }
 

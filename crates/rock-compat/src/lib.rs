@@ -26,11 +26,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod answer;
 pub mod codes;
 mod compat;
 mod devices;
 mod gfx;
 mod gfx_words;
+mod hint;
 mod hip;
 mod images;
 mod install_commands;
@@ -55,9 +57,13 @@ mod unknown_values;
 
 pub use rock_compat_tables::{RowError, TableOverlay, rows, validate_tables};
 
+pub use answer::{
+    AnswerScope, AnswerSubject, CompatAnswer, OfficialWheels, PackageRelease, is_supported,
+};
 pub use compat::Compat;
 pub use devices::DevicePackage;
 pub use gfx_words::ResolvedGfx;
+pub use hint::{Hint, TorchSource, ValueChange};
 pub use images::{ImageNotFoundError, ImageTag};
 pub use install_commands::{InstallCommands, TorchWheel};
 pub use overview::{CompatOverview, OverviewLine};
@@ -66,7 +72,7 @@ pub use profile::{
     EnvVariable, ProfileContext, ProfileVariables, UnsetVariable, matches_gfx_prefix,
     variable_diagnostic,
 };
-pub use query::{AnswerScope, CompatAnswer, CompatQuery, is_supported};
+pub use query::CompatQuery;
 pub use requirements::ImportQuery;
 pub use runtime_requirements::RuntimeRequirements;
 pub use sdk_packages::SDK_SELECTOR;

@@ -1,10 +1,12 @@
 //! Queries about a set of versions, packages and gfx targets.
 
-use std::collections::BTreeMap;
-
 use super::compat::join_with_and;
 use super::rows::{ClaimRow, Provenance, TorchRow};
-use super::{Compat, ImportQuery, Support, SupportReason};
+use super::support::foreign_torch_support;
+use super::{
+    AnswerScope, AnswerSubject, Compat, CompatAnswer, ImportQuery, OfficialWheels, PackageRelease,
+    Support, SupportReason,
+};
 use rock_names::{GfxTarget, PackageVersion, PythonVersion, RocmVersion, Version};
 
 /// Versions, package and gfx targets whose compatibility is looked up.
@@ -24,47 +26,6 @@ pub struct CompatQuery {
     pub gfx: Vec<GfxTarget>,
 }
 
-/// Whether one pair of values is supported.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CompatAnswer<'a> {
-    /// The pair in words: `torch 2.6.0 with ROCm 6.2`.
-    pub subject: String,
-    /// The part of the query that the answer is about.
-    pub scope: AnswerScope,
-    /// Whether the pair is supported, and the reason if not.
-    pub support: Support,
-    /// The provenance of the row; `None` if the support is unknown.
-    pub provenance: Option<&'a Provenance>,
-}
-
-/// The part of a query that an answer is about.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AnswerScope {
-    /// Values that the query names.
-    Requested,
-    /// A backend that the query does not name.
-    Backend(String),
-    /// Versions that the query does not name.
-    Related,
-}
-
-/// Returns whether no answer rules out the values of the query. One supported backend is enough if
-/// the query does not name any.
-pub fn is_supported(answers: &[CompatAnswer<'_>]) -> bool {
-    let mut backends: BTreeMap<&str, bool> = BTreeMap::new();
-    for answer in answers {
-        let is_supported = !matches!(answer.support, Support::Unsupported(_));
-        match &answer.scope {
-            AnswerScope::Requested if !is_supported => return false,
-            AnswerScope::Requested | AnswerScope::Related => {}
-            AnswerScope::Backend(backend) => {
-                *backends.entry(backend).or_insert(true) &= is_supported;
-            }
-        }
-    }
-    backends.is_empty() || backends.values().any(|is_supported| *is_supported)
-}
-
 /// The answers to a query, while they are collected.
 #[derive(Default)]
 struct AnswerList<'a>(Vec<CompatAnswer<'a>>);
@@ -72,7 +33,7 @@ struct AnswerList<'a>(Vec<CompatAnswer<'a>>);
 impl<'a> AnswerList<'a> {
     fn add(
         &mut self,
-        subject: String,
+        subject: AnswerSubject,
         scope: AnswerScope,
         support: Support,
         provenance: Option<&'a Provenance>,
@@ -111,41 +72,67 @@ impl Compat {
             self.explain_package(query, (package, version), &mut answers);
         }
         for target in &query.gfx {
-            let has_wheels = wheel_targets.contains(target);
+            if let Some(rocm) = &query.rocm {
+                answers.add(
+                    AnswerSubject::ToolchainGfx(rocm.clone(), target.clone()),
+                    AnswerScope::Requested,
+                    self.toolchain_gfx_support(target, rocm),
+                    self.toolchain_provenance(target, rocm),
+                );
+            }
+            if !wheel_targets.contains(target) {
+                continue;
+            }
             match (&query.rocm, &query.torch) {
                 (Some(rocm), torch) => {
-                    answers.add(
-                        format!("ROCm {rocm} compiling for {target}"),
-                        AnswerScope::Requested,
-                        self.toolchain_gfx_support(target, rocm),
-                        self.toolchain_provenance(target, rocm),
-                    );
-                    let wheels = match torch {
-                        Some(_) => Some((
-                            format!("torch's wheels for ROCm {rocm}"),
-                            AnswerScope::Requested,
-                        )),
-                        None => self.related_torch_wheels(rocm),
-                    };
-                    if let Some((wheels, scope)) = wheels.filter(|_| has_wheels) {
-                        answers.add(
-                            format!("{wheels} on {target}"),
-                            scope,
-                            self.torch_gfx_support(target, rocm),
-                            self.torch_gfx(rocm).map(|row| &row.origin),
-                        );
-                    }
+                    self.explain_rocm_gfx(rocm, torch.as_ref(), target, &mut answers);
                 }
-                (None, Some(torch)) if has_wheels => {
-                    self.explain_torch_gfx(torch, target, &mut answers);
-                }
-                (None, _) => {}
+                (None, Some(torch)) => self.explain_torch_gfx(torch, target, &mut answers),
+                (None, None) => {}
             }
         }
         if let (None, Some(rocm), Some(python)) = (&query.torch, &query.rocm, query.python) {
             self.explain_rocm_python(rocm, python, &mut answers);
         }
         answers.0
+    }
+
+    /// Adds an answer about the official torch wheels for a ROCm version. If there are none of the
+    /// torch version, the code in those of other versions does not matter.
+    fn explain_rocm_gfx<'a>(
+        &'a self,
+        rocm: &RocmVersion,
+        torch: Option<&Version>,
+        target: &GfxTarget,
+        answers: &mut AnswerList<'a>,
+    ) {
+        let support = self.torch_gfx_support(target, rocm);
+        let (torch, scope) = match torch {
+            Some(torch) => {
+                let has_no_wheels = self.torch_rocm_support(torch, rocm).is_unsupported();
+                if has_no_wheels && !support.is_unsupported() {
+                    return;
+                }
+                (Vec::new(), AnswerScope::Requested)
+            }
+            None => {
+                let rows = self.torch_rows_for(rocm);
+                if rows.is_empty() {
+                    return;
+                }
+                (versions_of(&rows), AnswerScope::Related)
+            }
+        };
+        let wheels = OfficialWheels {
+            torch,
+            rocm: vec![rocm.clone()],
+        };
+        answers.add(
+            AnswerSubject::WheelsGfx(wheels, target.clone()),
+            scope,
+            support,
+            self.torch_gfx(rocm).map(|row| &row.origin),
+        );
     }
 
     /// Adds an answer about the wheels of a torch version for all ROCm versions. One ROCm version
@@ -156,6 +143,9 @@ impl Compat {
         target: &GfxTarget,
         answers: &mut AnswerList<'a>,
     ) {
+        if foreign_torch_support(torch).is_some() {
+            return;
+        }
         let row = self.torch(torch);
         let indexes: Vec<RocmVersion> = row
             .iter()
@@ -169,17 +159,21 @@ impl Compat {
             }
             match self.torch_gfx_support(target, rocm) {
                 Support::Supported { .. } => {
-                    with.push(rocm.to_string());
+                    with.push(rocm.clone());
                     origin = origin.or_else(|| self.torch_gfx(rocm));
                 }
                 Support::Unsupported(_) => {}
                 other @ Support::Unknown(_) => unknown = unknown.or(Some(other)),
             }
         }
-        let subject = format!("the wheels of torch {torch}");
+        let wheels = OfficialWheels {
+            torch: vec![torch.clone()],
+            rocm: with,
+        };
+        let subject = AnswerSubject::WheelsGfx(wheels, target.clone());
         if let Some(gfx) = origin {
             answers.add(
-                format!("{subject} for ROCm {} on {target}", join_with_and(&with)),
+                subject,
                 AnswerScope::Requested,
                 Support::Supported {
                     source: self.cite_gfx("torch-gfx", gfx),
@@ -196,12 +190,12 @@ impl Compat {
                     "torch {torch} has wheels for ROCm {}, which contain no code for {target}",
                     join_with_and(&row.rocm_index)
                 ),
-                hint: String::new(),
+                hint: None,
                 source: self.cite("torch.yaml", &format!("torch {}", row.torch), &row.origin),
             }),
         };
         answers.add(
-            format!("{subject} on {target}"),
+            subject,
             AnswerScope::Requested,
             support,
             row.map(|row| &row.origin),
@@ -230,11 +224,12 @@ impl Compat {
         else {
             return;
         };
+        let wheels = OfficialWheels {
+            torch: versions_of(&named),
+            rocm: vec![rocm.clone()],
+        };
         answers.add(
-            format!(
-                "{} with Python {python}",
-                describe_torch_wheels(&named, rocm)
-            ),
+            AnswerSubject::WheelsPython(wheels, python),
             AnswerScope::Related,
             answer,
             Some(&newest.origin),
@@ -247,10 +242,18 @@ impl Compat {
         torch: &Version,
         answers: &mut AnswerList<'a>,
     ) {
+        if let Some(support) = foreign_torch_support(torch) {
+            let subject = match &query.rocm {
+                Some(rocm) => AnswerSubject::TorchRocm(torch.clone(), rocm.clone()),
+                None => AnswerSubject::TorchBuild(torch.clone()),
+            };
+            answers.add(subject, AnswerScope::Requested, support, None);
+            return;
+        }
         let origin = self.torch(torch).map(|row| &row.origin);
         if let Some(rocm) = &query.rocm {
             answers.add(
-                format!("torch {torch} with ROCm {rocm}"),
+                AnswerSubject::TorchRocm(torch.clone(), rocm.clone()),
                 AnswerScope::Requested,
                 self.torch_rocm_support(torch, rocm),
                 origin,
@@ -258,7 +261,7 @@ impl Compat {
         }
         if let Some(python) = query.python {
             answers.add(
-                format!("torch {torch} with Python {python}"),
+                AnswerSubject::TorchPython(torch.clone(), python),
                 AnswerScope::Requested,
                 self.torch_python_support(torch, python),
                 origin,
@@ -272,6 +275,10 @@ impl Compat {
         (package, version): (&str, &PackageVersion),
         answers: &mut AnswerList<'a>,
     ) {
+        let release = PackageRelease {
+            name: package.to_owned(),
+            version: version.clone(),
+        };
         let row = self.package(package, version);
         let origin = row.map(|row| &row.origin);
         let of_row = row.iter().flat_map(|row| &row.backends);
@@ -285,14 +292,15 @@ impl Compat {
             let support = self.package_backend_support(package, version, backend);
             let builds = matches!(support, Support::Supported { .. });
             answers.add(
-                format!("{package} {version} with the {backend} backend"),
+                AnswerSubject::PackageBackend(release.clone(), (*backend).clone()),
                 scope.clone(),
                 support,
                 origin,
             );
             for target in query.gfx.iter().filter(|_| builds) {
+                let backend_name = (*backend).clone();
                 answers.add(
-                    format!("{package} {version} ({backend}) for {target}"),
+                    AnswerSubject::PackageGfx(release.clone(), backend_name, target.clone()),
                     scope.clone(),
                     self.package_gfx_support(package, version, backend, target),
                     origin,
@@ -301,7 +309,7 @@ impl Compat {
         }
         if row.is_none() && query.backend.is_none() {
             answers.add(
-                format!("{package} {version}"),
+                AnswerSubject::Package(release.clone()),
                 AnswerScope::Requested,
                 self.unlisted_package_support(package, version),
                 None,
@@ -317,7 +325,7 @@ impl Compat {
                 };
                 if let Some(requirement) = self.import_requirements(import).next() {
                     answers.add(
-                        format!("importing {package} {version} ({backend}) with torch {torch}"),
+                        AnswerSubject::Import(release.clone(), backend.clone(), torch.clone()),
                         scope,
                         self.import_support(import),
                         Some(&requirement.origin),
@@ -327,19 +335,12 @@ impl Compat {
         }
         if let Some(python) = query.python {
             answers.add(
-                format!("{package} {version} with Python {python}"),
+                AnswerSubject::PackagePython(release, python),
                 AnswerScope::Requested,
                 self.package_python_support(package, version, python),
                 origin,
             );
         }
-    }
-
-    /// Returns the official torch wheels for a ROCm version in words; `None` if there are none.
-    fn related_torch_wheels(&self, rocm: &RocmVersion) -> Option<(String, AnswerScope)> {
-        let rows = self.torch_rows_for(rocm);
-        let wheels = describe_torch_wheels(&rows, rocm);
-        (!rows.is_empty()).then_some((wheels, AnswerScope::Related))
     }
 
     /// Returns the claims about a query: all claims about free-threaded Pythons if the Python is
@@ -367,10 +368,11 @@ impl Compat {
     }
 }
 
-fn describe_torch_wheels(rows: &[&TorchRow], rocm: &RocmVersion) -> String {
-    let versions: Vec<String> = rows.iter().map(|row| row.torch.clone()).collect();
-    let versions = join_with_and(&versions);
-    format!("the wheels of torch {versions} for ROCm {rocm}")
+/// Returns the torch versions of rows.
+fn versions_of(rows: &[&TorchRow]) -> Vec<Version> {
+    rows.iter()
+        .filter_map(|row| row.torch.parse().ok())
+        .collect()
 }
 
 /// Returns whether a text contains a value as a whole word: not `2.8.3` in `2.8.3.post1`, nor `7.1`
@@ -390,8 +392,8 @@ fn contains_value(text: &str, value: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{CompatQuery, contains_value, is_supported};
-    use crate::{Compat, Support};
+    use super::{CompatQuery, contains_value};
+    use crate::{Compat, Support, is_supported};
 
     fn check(question: &CompatQuery, expect: &[(&str, &str)]) {
         let compat = Compat::embedded();
@@ -401,10 +403,9 @@ mod tests {
             Support::Unsupported(_) => "no",
             Support::Unknown(_) => "unknown",
         };
-        let found: Vec<(&str, &str)> = answers
-            .iter()
-            .map(|a| (a.subject.as_str(), word(&a.support)))
-            .collect();
+        let subjects: Vec<String> = answers.iter().map(|a| a.subject.to_string()).collect();
+        let words = answers.iter().map(|answer| word(&answer.support));
+        let found: Vec<(&str, &str)> = subjects.iter().map(String::as_str).zip(words).collect();
         assert_eq!(found, expect);
         assert!(
             answers

@@ -1,12 +1,16 @@
 //! Hints about the nearest values that all answers to a query support.
 
+use std::borrow::Cow;
+
 use itertools::iproduct;
 
-use super::compat::join_with_and;
 use super::gfx::contains_target;
 use super::images::TORCH_REPOSITORY;
 use super::rows::TorchRow;
-use super::{AnswerScope, Compat, CompatAnswer, CompatQuery, Support, SupportReason, is_supported};
+use super::support::foreign_torch_support;
+use super::{
+    Compat, CompatAnswer, CompatQuery, Hint, Support, SupportReason, ValueChange, is_supported,
+};
 use rock_names::{GfxTarget, PythonVersion, RocmVersion, Version};
 
 /// The distance of values from those of a query; fewer changed values are nearer.
@@ -33,68 +37,61 @@ impl Compat {
         if !is_several_pairs(query) {
             return;
         }
-        let of_package = self.answers(
-            &CompatQuery {
-                torch: None,
-                rocm: None,
-                python: None,
-                ..query.clone()
-            },
-            &[],
-        );
-        let mut reasons: Vec<&mut SupportReason> = Vec::new();
-        for answer in answers.iter_mut().filter(|answer| is_decisive(answer)) {
-            let is_of_package = of_package.iter().any(|of| of.subject == answer.subject);
-            if let Support::Unsupported(reason) = &mut answer.support
-                && !is_of_package
-            {
-                reasons.push(reason);
-            }
-        }
+        let of_package = answers
+            .iter()
+            .filter(|answer| answer.subject.is_of_package());
+        let is_package_supported = is_supported(of_package);
+        let reasons: Vec<&mut SupportReason> = answers
+            .iter_mut()
+            .filter(|answer| answer.is_decisive() && !answer.subject.is_of_package())
+            .filter_map(|answer| match &mut answer.support {
+                Support::Unsupported(reason) => Some(reason),
+                Support::Supported { .. } | Support::Unknown(_) => None,
+            })
+            .collect();
         if reasons.is_empty() {
             return;
         }
         let mut query = query.clone();
-        if !is_supported(&of_package) {
+        if !is_package_supported {
             query.package = None;
             query.backend = None;
         }
-        let mut hint = self.nearest_values(&query);
-        if reasons.len() == 1
-            && !hint.is_empty()
-            && let (Some(torch), Some(rocm)) = (&query.torch, &query.rocm)
-            && is_unsupported(&self.torch_rocm_support(torch, rocm))
+        let mut change = self.nearest_values(&query);
+        let query = rocm_query(&query);
+        if let (1, Some(change), Some(torch), Some(rocm)) =
+            (reasons.len(), &mut change, &query.torch, &query.rocm)
+            && self.torch_rocm_support(torch, rocm).is_unsupported()
         {
-            hint.push_str(&self.other_source_of_torch(TORCH_REPOSITORY, torch, rocm));
+            change.torch_source = self.other_source_of_torch(TORCH_REPOSITORY, torch, rocm);
         }
+        let hint = change.map(Hint::Change);
         for reason in reasons {
             reason.hint.clone_from(&hint);
         }
     }
 
-    /// Returns the nearest values that all answers support, `use torch 2.10 with ROCm 7.0`; if there
-    /// are none, the nearest values that no answer rules out. Empty if there are none of these
-    /// either, or the query itself is not ruled out. Targets without code in any official torch
-    /// wheels are ignored.
-    fn nearest_values(&self, query: &CompatQuery) -> String {
+    /// Returns the change to the nearest values that all answers support; if there are none, to the
+    /// nearest values that no answer rules out. `None` if there are none of these either, or the
+    /// query itself is not ruled out. Targets without code in any official torch wheels are ignored.
+    fn nearest_values(&self, query: &CompatQuery) -> Option<ValueChange> {
         let in_wheels = |target: &&GfxTarget| {
             let mut rows = self.tables().torch_gfx.iter();
             rows.any(|row| contains_target(&row.gfx, target))
         };
         let targets: Vec<GfxTarget> = query.gfx.iter().filter(in_wheels).cloned().collect();
-        let mut candidates = self.candidates(query);
-        candidates.sort_by_cached_key(|candidate| self.distance(query, candidate));
+        let from = rocm_query(query);
+        let mut candidates = self.candidates(&from);
+        candidates.sort_by_cached_key(|candidate| self.distance(&from, candidate));
         let mut without_data = None;
         for candidate in candidates {
             match self.support_of_all(&candidate, &targets) {
-                Some(true) => return self.describe_change(query, &candidate, &targets),
+                Some(true) => return self.change(query, &candidate, &targets),
                 Some(false) => {}
                 None => without_data = without_data.or(Some(candidate)),
             }
         }
-        without_data.map_or_else(String::new, |candidate| {
-            self.describe_change(query, &candidate, &targets)
-        })
+        self.change(query, &without_data?, &targets)
     }
 
     /// Returns the query with all combinations of its values and those of official torch wheels.
@@ -138,12 +135,12 @@ impl Compat {
     /// query out.
     fn support_of_all(&self, query: &CompatQuery, wheel_targets: &[GfxTarget]) -> Option<bool> {
         let answers = self.answers(query, wheel_targets);
-        let mut decisive = answers.iter().filter(|answer| is_decisive(answer));
-        let is_ruled_out = decisive.any(|answer| is_unsupported(&answer.support));
+        let mut decisive = answers.iter().filter(|answer| answer.is_decisive());
+        let is_ruled_out = decisive.any(|answer| answer.support.is_unsupported());
         if is_ruled_out || !is_supported(&answers) {
             return Some(false);
         }
-        let mut decisive = answers.iter().filter(|answer| is_decisive(answer));
+        let mut decisive = answers.iter().filter(|answer| answer.is_decisive());
         decisive
             .all(|answer| matches!(answer.support, Support::Supported { .. }))
             .then_some(true)
@@ -200,80 +197,87 @@ impl Compat {
         (rank, steps, is_older)
     }
 
-    /// Returns the change from a query to other values; empty if they are the same.
-    fn describe_change(
+    /// Returns the change from a query to other values; `None` if they are the same.
+    fn change(
         &self,
         from: &CompatQuery,
         to: &CompatQuery,
         targets: &[GfxTarget],
-    ) -> String {
-        let torch = to.torch.as_ref().filter(|_| to.torch != from.torch);
-        let mut others: Vec<String> = Vec::new();
-        match (&to.rocm, torch) {
-            (Some(rocm), _) if to.rocm != from.rocm => others.push(format!("ROCm {rocm}")),
-            (None, Some(torch)) if !targets.is_empty() => {
-                others.extend(self.rocm_with_targets(torch, targets));
-            }
-            _ => {}
-        }
-        if to.python != from.python {
-            others.extend(self.python_range(to, targets));
-        }
-        match torch {
-            Some(torch) if others.is_empty() => format!("use torch {torch}"),
-            Some(torch) => format!("use torch {torch} with {}", join_with_and(&others)),
-            None if others.is_empty() => String::new(),
-            None => format!("use {}", join_with_and(&others)),
-        }
+    ) -> Option<ValueChange> {
+        let torch = to.torch.clone().filter(|_| to.torch != from.torch);
+        let rocm = match (&to.rocm, &torch) {
+            (Some(rocm), _) if to.rocm != from.rocm => vec![rocm.clone()],
+            (None, Some(torch)) => self.rocm_with_targets(torch, targets),
+            _ => Vec::new(),
+        };
+        let python = to.python.filter(|_| to.python != from.python);
+        let change = ValueChange {
+            torch,
+            rocm,
+            python: python.and_then(|python| self.python_range(to, python, targets)),
+            torch_source: None,
+        };
+        (change != ValueChange::default()).then_some(change)
     }
 
-    /// Returns the ROCm versions for which wheels of a torch version have code objects for targets,
-    /// `ROCm 7.0 or 7.1`.
-    fn rocm_with_targets(&self, torch: &Version, targets: &[GfxTarget]) -> Option<String> {
+    /// Returns the ROCm versions for which wheels of a torch version have code objects for targets;
+    /// none without targets.
+    fn rocm_with_targets(&self, torch: &Version, targets: &[GfxTarget]) -> Vec<RocmVersion> {
         let has_targets = |rocm: &RocmVersion| {
             let support = |target| self.torch_gfx_support(target, rocm);
-            targets
-                .iter()
-                .all(|target| matches!(support(target), Support::Supported { .. }))
+            !targets.is_empty()
+                && targets
+                    .iter()
+                    .all(|target| matches!(support(target), Support::Supported { .. }))
         };
-        let indexes = &self.torch(torch)?.rocm_index;
-        let with: Vec<&str> = indexes
-            .iter()
-            .filter(|text| {
-                text.parse::<RocmVersion>()
-                    .is_ok_and(|rocm| has_targets(&rocm))
-            })
-            .map(String::as_str)
-            .collect();
-        (!with.is_empty()).then(|| format!("ROCm {}", with.join(" or ")))
+        let indexes = self.rows_of_torch(Some(torch));
+        let indexes = indexes.iter().flat_map(|row| &row.rocm_index);
+        indexes
+            .filter_map(|text| text.parse::<RocmVersion>().ok())
+            .filter(has_targets)
+            .collect()
     }
 
-    /// Returns the Python versions that fit the other values as well as the Python of a query does,
-    /// `Python 3.10 to 3.14`.
-    fn python_range(&self, query: &CompatQuery, targets: &[GfxTarget]) -> Option<String> {
-        let chosen = query.python?;
+    /// Returns the first and the last Python version that fit the other values of a query as well as
+    /// its own, `python`, does.
+    fn python_range(
+        &self,
+        query: &CompatQuery,
+        python: PythonVersion,
+        targets: &[GfxTarget],
+    ) -> Option<[PythonVersion; 2]> {
         let support = self.support_of_all(query, targets);
-        let fits = |python: &PythonVersion| {
-            let other = CompatQuery {
-                python: Some(*python),
+        let fits = |other: &PythonVersion| {
+            let candidate = CompatQuery {
+                python: Some(*other),
                 ..query.clone()
             };
-            python.is_free_threaded() == chosen.is_free_threaded()
-                && self.support_of_all(&other, targets) == support
+            other.is_free_threaded() == python.is_free_threaded()
+                && self.support_of_all(&candidate, targets) == support
         };
         let mut fitting = pythons(&self.rows_of_torch(query.torch.as_ref()));
         fitting.retain(fits);
-        let (first, last) = (fitting.iter().min()?, fitting.iter().max()?);
-        Some(if first == last {
-            format!("Python {first}")
-        } else {
-            format!("Python {first} to {last}")
-        })
+        Some([*fitting.iter().min()?, *fitting.iter().max()?])
+    }
+}
+
+/// Returns the query with the public version of a torch that is built for another accelerator.
+fn rocm_query(query: &CompatQuery) -> Cow<'_, CompatQuery> {
+    match &query.torch {
+        Some(torch) if foreign_torch_support(torch).is_some() => Cow::Owned(CompatQuery {
+            torch: Some(torch.public()),
+            ..query.clone()
+        }),
+        _ => Cow::Borrowed(query),
     }
 }
 
 /// Returns whether a query has several pairs of related values, or a pair without a hint of its own.
 fn is_several_pairs(query: &CompatQuery) -> bool {
+    let is_foreign = query
+        .torch
+        .as_ref()
+        .is_some_and(|torch| foreign_torch_support(torch).is_some());
     let values = [
         query.torch.is_some(),
         query.rocm.is_some(),
@@ -281,16 +285,7 @@ fn is_several_pairs(query: &CompatQuery) -> bool {
         query.package.is_some(),
     ];
     let values = values.iter().filter(|&&given| given).count() + query.gfx.len();
-    values > 2 || (query.torch.is_some() && !query.gfx.is_empty())
-}
-
-/// Returns whether an answer is not only about one of several backends.
-fn is_decisive(answer: &CompatAnswer<'_>) -> bool {
-    !matches!(answer.scope, AnswerScope::Backend(_))
-}
-
-fn is_unsupported(support: &Support) -> bool {
-    matches!(support, Support::Unsupported(_))
+    values + usize::from(is_foreign) > 2 || (query.torch.is_some() && !query.gfx.is_empty())
 }
 
 /// Returns a given value and the distinct other ones; only `None` if none is given.
@@ -328,14 +323,17 @@ fn python_distance(from: PythonVersion, to: PythonVersion) -> (bool, u8, bool) {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Compat, Support, is_supported};
+    use crate::{AnswerSubject, Compat, CompatAnswer, CompatQuery, Hint, Support, is_supported};
 
-    /// Returns the hint of the first answer that rules a query out.
-    fn hint(compat: &Compat, text: &str) -> Option<String> {
+    fn query(compat: &Compat, text: &str) -> CompatQuery {
         let pairs: Vec<String> = text.split(' ').map(str::to_owned).collect();
-        let answers = compat.explain(&compat.parse_query(&pairs).unwrap());
+        compat.parse_query(&pairs).unwrap()
+    }
+
+    /// Returns the first hint of answers that rule values out.
+    fn first_hint(answers: Vec<CompatAnswer<'_>>) -> Option<Hint> {
         answers.into_iter().find_map(|answer| match answer.support {
-            Support::Unsupported(reason) => Some(reason.hint),
+            Support::Unsupported(reason) => reason.hint,
             _ => None,
         })
     }
@@ -343,6 +341,9 @@ mod tests {
     #[test]
     fn hints_keep_as_many_values_as_possible() {
         let compat = Compat::embedded();
+        let hint = |text: &str| {
+            first_hint(compat.explain(&query(&compat, text))).map(|hint| hint.to_string())
+        };
         for (query, expect) in [
             (
                 "torch=2.9 rocm=6.4 python=3.13 gfx=gfx1151",
@@ -364,14 +365,38 @@ mod tests {
                 "rocm=6.4 gfx=gfx1151 python=3.9",
                 "use ROCm 7.0 and Python 3.10 to 3.14",
             ),
+            ("torch=2.9.0+cu128", "use torch 2.9.0"),
+            ("torch=2.9.0+cu128 rocm=6.4", "use torch 2.9.0"),
+            (
+                "torch=2.9.0+cu128 rocm=7.0",
+                "use torch 2.9.0 with ROCm 6.4; AMD's index (`torch-from: amd-index`) may have both, but no table lists its wheels",
+            ),
+            (
+                "torch=2.9.0+cpu python=3.9",
+                "use torch 2.9.0 with Python 3.10 to 3.14",
+            ),
         ] {
-            assert_eq!(hint(&compat, query).as_deref(), Some(expect), "{query}");
+            assert_eq!(hint(query).as_deref(), Some(expect), "{query}");
         }
         // No wheels contain code for this target, so that there is nothing to propose for it.
-        assert_eq!(
-            hint(&compat, "torch=2.9 rocm=6.4 gfx=gfx1031").as_deref(),
-            Some("")
-        );
+        assert_eq!(hint("torch=2.9 rocm=6.4 gfx=gfx1031"), None);
+    }
+
+    /// Wheels that do not exist contain no code for a target.
+    #[test]
+    fn wheels_that_do_not_exist_are_not_said_to_contain_code() {
+        let compat = Compat::embedded();
+        for torch in ["2.9", "2.9.0+cu128"] {
+            let text = format!("torch={torch} rocm=7.0 gfx=gfx942");
+            let answers = compat.explain(&query(&compat, &text));
+            assert!(answers[0].support.is_unsupported());
+            assert!(
+                !answers
+                    .iter()
+                    .any(|answer| matches!(answer.subject, AnswerSubject::WheelsGfx(..))),
+                "{answers:?}"
+            );
+        }
     }
 
     /// The values that a hint proposes are not ruled out, so that hints do not go in circles.
@@ -387,26 +412,23 @@ mod tests {
                 ("7.2", "gfx900"),
                 ("10.1", "gfx1103"),
             ] {
-                for python in ["3.9", "3.13t", "3.15"] {
-                    let query =
-                        format!("torch={} rocm={rocm} python={python} gfx={gfx}", row.torch);
-                    let Some(hint) = hint(&compat, &query) else {
+                for (python, local) in [("3.9", ""), ("3.13t", ""), ("3.15", "+cu128")] {
+                    let text = format!(
+                        "torch={}{local} rocm={rocm} python={python} gfx={gfx}",
+                        row.torch
+                    );
+                    let given = query(&compat, &text);
+                    let Some(Hint::Change(change)) = first_hint(compat.explain(&given)) else {
                         continue;
                     };
-                    let text = hint.split([';', ',']).next().unwrap();
-                    let words: Vec<&str> = text.split(' ').collect();
-                    let after = |name: &str, given: &str| {
-                        let at = words.iter().position(|word| *word == name);
-                        at.map_or(given, |at| words[at + 1]).to_owned()
+                    let followed = CompatQuery {
+                        torch: change.torch.clone().or(given.torch),
+                        rocm: change.rocm.first().cloned().or(given.rocm),
+                        python: change.python.map(|[first, _]| first).or(given.python),
+                        ..given
                     };
-                    let followed = [
-                        format!("torch={}", after("torch", &row.torch)),
-                        format!("rocm={}", after("ROCm", rocm)),
-                        format!("python={}", after("Python", python)),
-                        format!("gfx={gfx}"),
-                    ];
-                    let answers = compat.explain(&compat.parse_query(&followed).unwrap());
-                    assert!(is_supported(&answers), "{query}: {hint}: {answers:?}");
+                    let answers = compat.explain(&followed);
+                    assert!(is_supported(&answers), "{text}: {change:?}: {answers:?}");
                 }
             }
         }

@@ -7,7 +7,7 @@ use super::{Compat, CompatQuery};
 use crate::codes::facts as codes;
 use rock_diagnostic::nearest::nearest;
 use rock_diagnostic::{Diagnostic, Diagnostics, Location, Sink, shell_line, shell_quoted};
-use rock_names::{DistributionName, GfxTarget};
+use rock_names::{DistributionName, GfxTarget, TorchBuild};
 
 /// The axes of a query, in addition to packages.
 const AXES: [&str; 5] = ["torch", "rocm", "python", "backend", "gfx"];
@@ -15,10 +15,12 @@ const AXES: [&str; 5] = ["torch", "rocm", "python", "backend", "gfx"];
 impl Compat {
     /// Parses a query from pairs such as `torch=2.6.0`, `flash-attn==2.8.3` or
     /// `gfx=gfx942;mi300x`. `gpu` is another name of the axis `gfx`, which targets, families and
-    /// products do not need. Those without an axis are collected.
+    /// products do not need. Those without an axis are collected. A torch with the local version
+    /// label `+rocm7.0` stands for its public version and `rocm=7.0`.
     ///
     /// # Errors
-    /// When a pair has no known axis or an invalid value, or an axis is given twice.
+    /// When a pair has no known axis or an invalid value, an axis is given twice, or torch is built
+    /// for another ROCm version than the given one.
     pub fn parse_query(&self, pairs: &[String]) -> Result<CompatQuery, Diagnostics> {
         if let Some(corrected) = self.pairs_of_words(pairs) {
             let words = shell_line(pairs);
@@ -86,6 +88,7 @@ impl Compat {
                 }
             }
         }
+        split_torch_build(&mut query, &mut sink);
         Diagnostics::check(sink.finish())?;
         Ok(query)
     }
@@ -195,6 +198,27 @@ fn axis_name(axis: &str) -> String {
     }
 }
 
+/// Replaces a torch version that is built for ROCm by its public version and its ROCm version. A
+/// given patch version of the latter remains, because the wheels of a minor version are used for it.
+fn split_torch_build(query: &mut CompatQuery, sink: &mut Sink) {
+    let Some(torch) = &query.torch else { return };
+    let Some(TorchBuild::Rocm(built)) = TorchBuild::of(torch) else {
+        return;
+    };
+    let public = torch.public();
+    match &query.rocm {
+        Some(given) if *given == built || given.minor() == built => {}
+        Some(given) if *given != built.minor() => {
+            let pair = format!("torch={torch}");
+            let message = format!("torch {torch} is built for ROCm {built}, not for {given}");
+            let help = format!("use `torch={public} rocm={given}` or `torch={public} rocm={built}`");
+            sink.push(bad_question(&pair, message).help(help));
+        }
+        _ => query.rocm = Some(built),
+    }
+    query.torch = Some(public);
+}
+
 fn bad_question(pair: &str, message: String) -> Diagnostic {
     Diagnostic::new(&codes::BAD_QUESTION, message).at(Location::Argument(pair.to_owned()), "")
 }
@@ -238,6 +262,37 @@ mod tests {
         assert_eq!(messages.len(), 4);
         assert!(messages.contains(&"rocm is given twice"));
         assert!(messages.contains(&"the compatibility data has no axis `torhc`"));
+    }
+
+    #[test]
+    fn torch_that_is_built_for_a_rocm_version_names_it() {
+        let compat = Compat::embedded();
+        let parse = |text: &str| {
+            let pairs: Vec<String> = text.split(' ').map(str::to_owned).collect();
+            compat.parse_query(&pairs)
+        };
+        for (text, rocm) in [
+            ("torch=2.9.0+rocm6.4", "6.4"),
+            ("torch=2.9.0+rocm6.4 rocm=6.4", "6.4"),
+            ("torch=2.9.0+rocm6.4 rocm=6.4.1", "6.4.1"),
+            ("torch=2.9.0+rocm7.0.2.git1234567 rocm=7.0", "7.0.2"),
+        ] {
+            let query = parse(text).unwrap();
+            assert_eq!(query.torch, Some("2.9.0".parse().unwrap()), "{text}");
+            assert_eq!(query.rocm, Some(rocm.parse().unwrap()), "{text}");
+        }
+        let errors = parse("torch=2.9.0+rocm7.0 rocm=6.4").unwrap_err();
+        let error = &errors.as_slice()[0];
+        assert_eq!(
+            error.message,
+            "torch 2.9.0+rocm7.0 is built for ROCm 7.0, not for 6.4"
+        );
+        assert_eq!(
+            error.help.as_deref(),
+            Some("use `torch=2.9.0 rocm=6.4` or `torch=2.9.0 rocm=7.0`")
+        );
+        let cuda = parse("torch=2.9.0+cu128 rocm=6.4").unwrap();
+        assert_eq!(cuda.torch, Some("2.9.0+cu128".parse().unwrap()));
     }
 
     #[test]

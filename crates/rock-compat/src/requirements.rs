@@ -1,7 +1,7 @@
 //! Requirements between packages: versions needed for an import, and versions that torch requires.
 
 use super::rows::{ImportRequirementRow, TorchRequirementRow};
-use super::{Compat, Support, SupportReason};
+use super::{Compat, Hint, Support, SupportReason};
 use rock_names::{PackageVersion, Version};
 
 /// A package, backend and torch version whose import is looked up.
@@ -98,7 +98,7 @@ impl Compat {
                     "{what} needs {needs}, but the compatibility data does not say which version \
                      torch {torch} requires"
                 ),
-                hint: "add a row to the table `torch-requirements`".to_owned(),
+                hint: Some("add a row to the table `torch-requirements`".into()),
                 source,
             });
         };
@@ -109,10 +109,10 @@ impl Compat {
                     "importing {what} with {needs} {}, which torch {torch} requires, is untested",
                     required_version(required)
                 ),
-                hint: format!(
+                hint: Some(Hint::Advice(format!(
                     "import it with this {needs}; if that works, add the version to `tried` in its \
                      row"
-                ),
+                ))),
                 source,
             }),
             RequirementFit::Conflict => {
@@ -141,7 +141,7 @@ impl Compat {
         row: &ImportRequirementRow,
         required: &TorchRequirementRow,
         query: ImportQuery<'_>,
-    ) -> String {
+    ) -> Option<Hint> {
         let rows = self
             .tables()
             .torch_requirements
@@ -167,15 +167,8 @@ impl Compat {
             .collect();
         let package =
             (!others.is_empty()).then(|| format!("{} {}", query.package, others.join(" or ")));
-        match [torch, package]
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>()
-            .join(", or ")
-        {
-            empty if empty.is_empty() => empty,
-            works => format!("use {works}"),
-        }
+        let works: Vec<String> = torch.into_iter().chain(package).collect();
+        (!works.is_empty()).then(|| format!("use {}", works.join(", or ")).into())
     }
 }
 
@@ -246,7 +239,7 @@ mod tests {
         );
         assert_eq!(
             because.hint,
-            "use torch 2.6.0, or flash-attn 2.7.4 or 2.7.4.post1"
+            Some("use torch 2.6.0, or flash-attn 2.7.4 or 2.7.4.post1".into())
         );
         assert!(
             because

@@ -1,9 +1,9 @@
 //! Support: whether a combination of versions works, and why.
 
-use super::Compat;
 use super::compat::join_with_and;
 use super::images::{TORCH_REPOSITORY, without_docker_hub};
-use rock_names::{PackageVersion, PythonVersion, RocmVersion, Version};
+use super::{Compat, Hint, TorchSource, ValueChange};
+use rock_names::{PackageVersion, PythonVersion, RocmVersion, TorchBuild, Version};
 
 /// Whether a combination of versions is supported, with the row that says so.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,16 +25,47 @@ pub enum Support {
 pub struct SupportReason {
     /// One line: `torch 2.6.0 has ROCm wheels for 6.1 and 6.2.4, not 6.2`.
     pub reason: String,
-    /// The nearest alternative, `use ROCm 6.2.4`; empty if there is none.
-    pub hint: String,
+    /// The nearest alternative, `use ROCm 6.2.4`, if there is one.
+    pub hint: Option<Hint>,
     /// File, row and date; empty without a row.
     pub source: String,
+}
+
+impl Support {
+    /// Returns whether a row rules the combination out.
+    pub fn is_unsupported(&self) -> bool {
+        matches!(self, Self::Unsupported(_))
+    }
+}
+
+impl SupportReason {
+    /// Returns the hint as text; empty if there is none.
+    pub fn hint_text(&self) -> String {
+        self.hint.as_ref().map(ToString::to_string).unwrap_or_default()
+    }
+}
+
+/// Returns the answer for a torch version whose local version label names another accelerator than
+/// ROCm, `2.9.0+cu128`; `None` for other versions.
+pub(super) fn foreign_torch_support(torch: &Version) -> Option<Support> {
+    let Some(TorchBuild::Other(accelerator)) = TorchBuild::of(torch) else {
+        return None;
+    };
+    let change = ValueChange {
+        torch: Some(torch.public()),
+        ..ValueChange::default()
+    };
+    Some(Support::Unsupported(SupportReason {
+        reason: format!("torch {torch} is built for {accelerator}, not for ROCm"),
+        hint: Some(change.into()),
+        source: String::new(),
+    }))
 }
 
 impl Compat {
     /// Returns whether an official index has wheels of a torch version for a ROCm version. The index
     /// of a minor version (`7.1`) is used for its patch versions (`7.1.1`), except those with an
-    /// index (`6.2.4`).
+    /// index (`6.2.4`). A torch version that is built for another accelerator is unsupported.
     pub fn torch_rocm_support(&self, torch: &Version, rocm: &RocmVersion) -> Support {
         self.torch_index_support(TORCH_REPOSITORY, torch, rocm)
     }
@@ -46,6 +77,9 @@ impl Compat {
         torch: &Version,
         rocm: &RocmVersion,
     ) -> Support {
+        if let Some(support) = foreign_torch_support(torch) {
+            return support;
+        }
         let Some(row) = self.torch(torch) else {
             return self.unknown_torch(torch);
         };
@@ -72,37 +106,34 @@ impl Compat {
                 "torch {torch} has wheels for ROCm {}, not {rocm}",
                 join_with_and(&row.rocm_index)
             ),
-            hint: nearest_rocm(listed, rocm).map_or_else(String::new, |near| {
-                let other = self.other_source_of_torch(repository, torch, rocm);
-                format!("use ROCm {near}{other}")
+            hint: nearest_rocm(listed, rocm).map(|near| {
+                let change = ValueChange {
+                    rocm: vec![near.clone()],
+                    torch_source: self.other_source_of_torch(repository, torch, rocm),
+                    ..ValueChange::default()
+                };
+                change.into()
             }),
             source: self.cite("torch.yaml", &["torch ", &row.torch].concat(), &row.origin),
         })
     }
 
-    /// Returns the part of a hint that names another value of `torch-from`: an image with this torch
-    /// and ROCm version or a patch version of it. Otherwise it names AMD's index without a claim,
-    /// because no table lists its wheels.
+    /// Returns another source of torch: images with this torch and ROCm version or a patch version
+    /// of it, otherwise AMD's index.
     pub(super) fn other_source_of_torch(
         &self,
         repository: &str,
         torch: &Version,
         rocm: &RocmVersion,
-    ) -> String {
+    ) -> Option<TorchSource> {
         match self.nearest_image(repository, torch, rocm, None) {
-            Some(image) if image.has_rocm(rocm) => {
-                ", or `torch-from: image`: an image has both".to_owned()
+            Some(image) if image.has_rocm(rocm) => Some(TorchSource::Image),
+            Some(image) if image.rocm.has_same_minor(rocm) => {
+                Some(TorchSource::ImageForPatch(image.rocm.clone()))
             }
-            Some(image) if image.rocm.has_same_minor(rocm) => format!(
-                ", or `torch-from: image` with `rocm: [\"{}\"]`: an image has both",
-                image.rocm
-            ),
-            _ if self.torch_index("amd-index", torch, rocm).is_some() => {
-                let index = "; AMD's index (`torch-from: amd-index`) may have both, but no table \
-                             lists its wheels";
-                index.to_owned()
-            }
-            _ => String::new(),
+            _ => self
+                .torch_index("amd-index", torch, rocm)
+                .map(|_| TorchSource::AmdIndex),
         }
     }
 
@@ -124,15 +155,20 @@ impl Compat {
         }) {
             return Support::Supported { source };
         }
-        let hint = match (listed.first(), listed.last()) {
-            (Some(first), Some(last)) => format!("use Python {first} to {last}"),
-            _ => {
-                format!(
-                    "use a Python with the GIL: {} to {}",
-                    row.python[0],
-                    row.python[row.python.len() - 1]
-                )
-            }
+        let known: Vec<PythonVersion> = listed
+            .iter()
+            .filter_map(|text| text.parse().ok())
+            .collect();
+        let hint = match (known.first(), known.last()) {
+            (Some(first), Some(last)) => Hint::Change(ValueChange {
+                python: Some([*first, *last]),
+                ..ValueChange::default()
+            }),
+            _ => Hint::Advice(format!(
+                "use a Python with the GIL: {} to {}",
+                row.python[0],
+                row.python[row.python.len() - 1]
+            )),
         };
         let which = if listed.is_empty() {
             "no free-threaded Python".to_owned()
@@ -141,7 +177,7 @@ impl Compat {
         };
         Support::Unsupported(SupportReason {
             reason: format!("torch {torch} has wheels for {which}, not {python}"),
-            hint,
+            hint: Some(hint),
             source,
         })
     }
@@ -184,7 +220,7 @@ impl Compat {
                         "no image of {} contains torch {torch} with ROCm {rocm}{and_python}",
                         without_docker_hub(repository)
                     ),
-                    hint,
+                    hint: Some(hint.into()),
                     source: "images.yaml".to_owned(),
                 })
             }
@@ -214,7 +250,7 @@ impl Compat {
         {
             return Support::Unsupported(SupportReason {
                 reason: format!("{version}: {}", row.reason),
-                hint: String::new(),
+                hint: None,
                 source: self.cite(&file, &row.family, &row.origin),
             });
         }
@@ -232,9 +268,7 @@ impl Compat {
             .next();
         Support::Unsupported(SupportReason {
             reason: format!("{package} {version} has no {backend} backend"),
-            hint: first.map_or_else(String::new, |first| {
-                format!("{backend} is available since {first}")
-            }),
+            hint: first.map(|first| format!("{backend} is available since {first}").into()),
             source,
         })
     }
@@ -259,7 +293,7 @@ impl Compat {
         match (least, plain) {
             (Ok(least), Ok(plain)) if plain < least => Support::Unsupported(SupportReason {
                 reason: format!("{package} {version} needs Python {least} or later, not {python}"),
-                hint: format!("use Python {least} or later"),
+                hint: Some(format!("use Python {least} or later").into()),
                 source,
             }),
             _ => Support::Supported { source },
@@ -269,10 +303,10 @@ impl Compat {
     pub(super) fn unknown_package(&self, package: &str, version: &PackageVersion) -> Support {
         Support::Unknown(SupportReason {
             reason: format!("the compatibility data does not cover {package} {version}"),
-            hint: format!(
+            hint: Some(Hint::Advice(format!(
                 "known versions are {}",
                 join_with_and(&self.known_versions(package))
-            ),
+            ))),
             source: String::new(),
         })
     }
@@ -305,10 +339,10 @@ impl Compat {
             .map_or_else(String::new, |text| text + "; ");
         Support::Unknown(SupportReason {
             reason: format!("the compatibility data does not cover ROCm {rocm}"),
-            hint: format!(
+            hint: Some(Hint::Advice(format!(
                 "{near}set `unknown: lenient`, or add it to the compatibility data as `rock-matrix \
                  compat refresh --help` explains"
-            ),
+            ))),
             source: String::new(),
         })
     }
@@ -322,12 +356,12 @@ impl Compat {
             .collect();
         Support::Unknown(SupportReason {
             reason: format!("the compatibility data does not cover torch {torch}"),
-            hint: format!(
+            hint: Some(Hint::Advice(format!(
                 "known versions are {} to {}; `rock-matrix compat list torch` shows them; \
                  `unknown: lenient` in the matrix file builds with others",
                 known.first().map_or("none", String::as_str),
                 known.last().map_or("none", String::as_str)
-            ),
+            ))),
             source: String::new(),
         })
     }
@@ -375,9 +409,9 @@ pub(super) fn nearest_rocm<'a>(
 #[cfg(test)]
 mod tests {
     use super::{Support, SupportReason};
-    use crate::Compat;
     use crate::rows::CompatTables;
-    use rock_names::{PythonVersion, Version};
+    use crate::{Compat, Hint};
+    use rock_names::{PythonVersion, RocmVersion, Version};
 
     fn torch_rocm(torch: &str, rocm: &str) -> Support {
         Compat::embedded().torch_rocm_support(&torch.parse().unwrap(), &rocm.parse().unwrap())
@@ -389,6 +423,12 @@ mod tests {
             Support::Unsupported(reason) => reason,
             other => panic!("{other:?}"),
         }
+    }
+
+    /// Returns the text of the hint.
+    #[track_caller]
+    fn hint(support: Support) -> String {
+        unsupported_reason(support).hint.unwrap().to_string()
     }
 
     fn is_supported(support: &Support) -> bool {
@@ -411,35 +451,45 @@ mod tests {
             because.reason,
             "torch 2.6.0 has wheels for ROCm 6.1 and 6.2.4, not 6.2"
         );
-        assert!(
-            because.hint.starts_with("use ROCm 6.2.4"),
-            "{}",
-            because.hint
-        );
         assert_eq!(
             because.source,
             "compat/torch.yaml, torch 2.6, checked 2026-11-21"
         );
-        let because = unsupported_reason(torch_rocm("2.9.1", "7.2"));
-        assert!(
-            because
-                .hint
-                .starts_with("use ROCm 6.4, or `torch-from: image`"),
-            "{}",
-            because.hint
-        );
-        assert!(
-            unsupported_reason(torch_rocm("2.5.1", "5.7"))
-                .hint
-                .starts_with("use ROCm 6.1"),
-            "the first one after it"
-        );
+        let near = |torch: &str, rocm: &str| match unsupported_reason(torch_rocm(torch, rocm)).hint
+        {
+            Some(Hint::Change(change)) => change.rocm,
+            other => panic!("{other:?}"),
+        };
+        for (torch, rocm, expect) in [
+            ("2.6.0", "6.2", "6.2.4"),
+            ("2.9.1", "7.2", "6.4"),
+            // The first one after it.
+            ("2.5.1", "5.7", "6.1"),
+        ] {
+            let expect: RocmVersion = expect.parse().unwrap();
+            assert_eq!(near(torch, rocm), [expect], "{torch} {rocm}");
+        }
+    }
+
+    #[test]
+    fn torch_that_is_built_for_another_accelerator_is_unsupported() {
+        for (torch, accelerator) in [
+            ("2.8.0+cu128", "CUDA 12.8"),
+            ("2.8.0+cpu", "the CPU"),
+            ("2.99.0+xpu", "Intel GPUs"),
+        ] {
+            let because = unsupported_reason(torch_rocm(torch, "6.4"));
+            let reason = format!("torch {torch} is built for {accelerator}, not for ROCm");
+            assert_eq!(because.reason, reason);
+        }
+        assert_eq!(hint(torch_rocm("2.8.0+cu128", "6.4")), "use torch 2.8.0");
+        assert!(is_supported(&torch_rocm("2.8.0+rocm6.4", "6.4")));
     }
 
     /// The ROCm version in a hint about images is one that the planner accepts.
     #[test]
     fn hints_about_images_name_rocm_versions_of_images() {
-        let hint = |torch: &str, rocm: &str| unsupported_reason(torch_rocm(torch, rocm)).hint;
+        let of_index = |torch: &str, rocm: &str| hint(torch_rocm(torch, rocm));
         let by_image = |torch: &str, rocm: &str| {
             Compat::embedded().torch_image_support(
                 "docker.io/rocm/pytorch",
@@ -449,23 +499,23 @@ mod tests {
             )
         };
         assert_eq!(
-            hint("2.8", "7.0"),
+            of_index("2.8", "7.0"),
             "use ROCm 6.4, or `torch-from: image` with `rocm: [\"7.0.2\"]`: an image has both"
         );
         assert!(!is_supported(&by_image("2.8", "7.0")));
         assert!(is_supported(&by_image("2.8", "7.0.2")));
         assert_eq!(
-            hint("2.9.1", "7.2"),
+            of_index("2.9.1", "7.2"),
             "use ROCm 6.4, or `torch-from: image`: an image has both"
         );
         assert!(is_supported(&by_image("2.9.1", "7.2")));
         assert_eq!(
-            hint("2.6.0", "6.2"),
+            of_index("2.6.0", "6.2"),
             "use ROCm 6.2.4; AMD's index (`torch-from: amd-index`) may have both, but no table lists \
              its wheels"
         );
         assert_eq!(
-            unsupported_reason(by_image("2.6.0", "6.4")).hint,
+            hint(by_image("2.6.0", "6.4")),
             "write `rocm: [\"6.4.1\"]`: the image rocm6.4.1_ubuntu22.04_py3.10_pytorch_release_2.6.0 \
              has this torch"
         );
@@ -498,7 +548,10 @@ mod tests {
             "{}",
             because.reason
         );
-        assert_eq!(because.hint, "triton is available since 2.7.4");
+        assert_eq!(
+            because.hint,
+            Some("triton is available since 2.7.4".into())
+        );
         for version in [
             "2.7.4",
             "2.7.4.post1",
@@ -538,7 +591,12 @@ mod tests {
             because.reason,
             "torch 2.5.1 has wheels for no free-threaded Python, not 3.13t"
         );
-        assert_eq!(because.hint, "use a Python with the GIL: 3.9 to 3.12");
+        assert_eq!(
+            because.hint,
+            Some("use a Python with the GIL: 3.9 to 3.12".into())
+        );
+        let python = compat.torch_python_support(&"2.7".parse().unwrap(), "3.14t".parse().unwrap());
+        assert_eq!(hint(python), "use Python 3.13t");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Compat;
-use rock_names::{Accelerator, LabelParts, RocmVersion, Version};
+use rock_names::{Accelerator, LabelParts, RocmVersion, TorchBuild, Version};
 
 /// Returns the contradictions between a label and the torch and HIP of a build, one sentence each;
 /// empty if the build recorded none of them. `used` are the entries `torch`, `torch-hip` and `hip`
@@ -28,11 +28,10 @@ pub fn torch_contradictions(
     let Accelerator::Rocm(rocm) = &label.accelerator else {
         return found;
     };
-    let local = torch
-        .as_ref()
-        .and_then(|torch| torch.local())
-        .and_then(|local| local.strip_prefix("rocm"));
-    let of_torch = local.and_then(|text| text.parse::<RocmVersion>().ok());
+    let of_torch = match torch.as_ref().and_then(TorchBuild::of) {
+        Some(TorchBuild::Rocm(of_torch)) => Some(of_torch),
+        _ => None,
+    };
     let hip = recorded("torch-hip");
     let of_hip = || compat.rocm_of_hip(&RocmVersion::from_leading_numbers(hip?)?);
     match (of_torch.or_else(of_hip), hip) {

@@ -49,6 +49,7 @@ mod rocm;
 mod rocm_order;
 mod specifier;
 mod tag_set;
+mod torch_build;
 mod version;
 mod web_address;
 mod wheel_identity;
@@ -93,6 +94,7 @@ pub use tag_set::{
     AbiKind, AbiTags, PlatformKind, PlatformTags, PythonKind, PythonTags, TagSet, TagSetError,
     is_free_threaded_abi, plain_linux_tag,
 };
+pub use torch_build::TorchBuild;
 pub use version::{PackageVersion, Version, VersionError};
 pub use web_address::web_address;
 pub use wheel_identity::{WheelIdentity, WheelIdentityError};

@@ -272,7 +272,7 @@ impl CompactJobBuilder<'_> {
             count,
             code: &codes::NO_GFX_LEFT,
             reason: no_target_reason(dropped),
-            hint: first.map_or_else(String::new, |reason| reason.hint.clone()),
+            hint: first.map_or_else(String::new, SupportReason::hint_text),
             source: first.map_or_else(String::new, |reason| reason.source.clone()),
         }
     }

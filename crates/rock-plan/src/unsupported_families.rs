@@ -57,7 +57,7 @@ impl<'a> UnsupportedFamilies<'a> {
         })?;
         Some(SupportReason {
             reason: format!("{} {} cannot be built for {family}", row.axis, row.value),
-            hint: "select other families".to_owned(),
+            hint: Some("select other families".into()),
             source: self.cite(row),
         })
     }

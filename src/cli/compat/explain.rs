@@ -153,24 +153,19 @@ fn view(answer: crate::compat::CompatAnswer<'_>) -> Answer<'_> {
             "yes",
             SupportReason {
                 reason: String::new(),
-                hint: String::new(),
+                hint: None,
                 source,
             },
         ),
         Support::Unsupported(because) => ("no", because),
         Support::Unknown(because) => ("unknown", because),
     };
-    let SupportReason {
-        reason,
-        hint,
-        source,
-    } = because;
     Answer {
-        question: answer.subject,
+        question: answer.subject.to_string(),
         word,
-        reason,
-        hint,
-        row: source,
+        hint: because.hint_text(),
+        reason: because.reason,
+        row: because.source,
         origin: answer.provenance,
     }
 }

@@ -355,7 +355,7 @@ mod tests {
                     code: &codes::TORCH_WITHOUT_PYTHON,
                     reason: SupportReason {
                         reason: String::new(),
-                        hint: String::new(),
+                        hint: None,
                         source: String::new(),
                     },
                     effect: RuleEffect::Exclude,

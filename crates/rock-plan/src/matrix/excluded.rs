@@ -43,7 +43,7 @@ impl ExclusionRow {
             count,
             code: found.outcome.code,
             reason: reason.reason.clone(),
-            hint: reason.hint.clone(),
+            hint: reason.hint_text(),
             source: reason.source.clone(),
         }
     }

@@ -157,9 +157,8 @@ fn unused_include(
         finding.code.name,
     );
     let diagnostic = with_source(diagnostic, finding);
-    diagnostic.help(if reason.hint.is_empty() {
-        "remove the entry"
-    } else {
-        reason.hint.as_str()
+    diagnostic.help(match &reason.hint {
+        Some(hint) => hint.to_string(),
+        None => "remove the entry".to_owned(),
     })
 }

@@ -76,8 +76,8 @@ pub(super) fn report(
             };
         }
         diagnostic = with_source(diagnostic, outcome);
-        if !outcome.reason.hint.is_empty() {
-            diagnostic = diagnostic.help(outcome.reason.hint.clone());
+        if let Some(hint) = &outcome.reason.hint {
+            diagnostic = diagnostic.help(hint.to_string());
         }
         match severity {
             Severity::Note => drop(notes.insert((outcome.code.id, of_package), diagnostic)),

@@ -46,7 +46,7 @@ pub(super) fn rocm_policy(inputs: &RuleInputs<'_>) -> RuleResult {
             .unwrap_or_default();
         let reason = SupportReason {
             reason: format!("`rocm-policy: {policy}` keeps {kept} for torch {torch}{and_python}"),
-            hint: "set `rocm-policy: all` to build all of them".into(),
+            hint: Some("set `rocm-policy: all` to build all of them".into()),
             source: String::new(),
         };
         Some(Finding {

@@ -127,7 +127,7 @@ fn free_threaded_finding(python: PythonVersion) -> Finding {
         code: &codes::FREE_THREADED_OFF,
         reason: SupportReason {
             reason: format!("Python {python} is free-threaded, and `free-threaded` is off"),
-            hint: "set `free-threaded: true` to build it".into(),
+            hint: Some("set `free-threaded: true` to build it".into()),
             source: String::new(),
         },
         effect: RuleEffect::Exclude,

@@ -51,7 +51,7 @@ fn excluded_by_user() -> Finding {
         code: &codes::EXCLUDED_BY_USER,
         reason: SupportReason {
             reason: "excluded by the matrix file".into(),
-            hint: String::new(),
+            hint: None,
             source: String::new(),
         },
         effect: RuleEffect::Exclude,

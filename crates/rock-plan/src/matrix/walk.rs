@@ -368,7 +368,7 @@ mod tests {
             code: &codes::ROCM_POLICY,
             reason: SupportReason {
                 reason: String::new(),
-                hint: String::new(),
+                hint: None,
                 source: String::new(),
             },
             effect,

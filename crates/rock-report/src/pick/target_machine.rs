@@ -10,7 +10,7 @@ use rock_compat::Compat;
 use rock_host::{
     HostFacts, PythonFacts, RocmInstallation, gfx_targets, system_rocm, system_rocm_source,
 };
-use rock_names::{GfxTarget, PythonVersion, RocmVersion, Version};
+use rock_names::{GfxTarget, PythonVersion, RocmVersion, TorchBuild, Version};
 
 /// The known properties of a machine, and the requested ones of a wheel. Unknown properties are not
 /// matched.
@@ -400,16 +400,16 @@ impl FromStr for TorchSeries {
 impl FromStr for InstalledTorch {
     type Err = rock_names::VersionError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let local = text.split_once('+').map(|(_, local)| local);
+        let version: Version = text.parse()?;
+        let build = TorchBuild::of(&version);
+        let foreign = matches!(build, Some(TorchBuild::Other(_))).then(|| text.to_owned());
         Ok(Self {
-            series: text.parse()?,
-            rocm: local
-                .and_then(|local| local.strip_prefix("rocm"))
-                .and_then(RocmVersion::from_leading_numbers),
-            // `cpu`, `cu126`, `cpu.cxx11.abi`.
-            foreign: local
-                .filter(|local| local.starts_with("cu") || local.starts_with("cpu"))
-                .map(|_| text.to_owned()),
+            series: TorchSeries::of(&version),
+            rocm: match build {
+                Some(TorchBuild::Rocm(rocm)) => Some(rocm),
+                _ => None,
+            },
+            foreign,
         })
     }
 }
