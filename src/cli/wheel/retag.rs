@@ -24,8 +24,8 @@ dots.
 
 The input is not modified: the new wheel is written under its new name, and its path is printed.
 Platforms that the wheel's own libraries contradict or that no installer knows, Pythons that its
-extension modules are not built for, and Python tags of no implementation are refused, unless
---allow accepts them. --json prints one document for each wheel, on one line.
+extension modules are not built for, Python tags of no implementation, and Python tags without an
+ABI tag that fits them are refused, unless --allow accepts them. --json prints one document for each wheel, on one line.
 
 Examples:
   rock-matrix wheel retag built.whl --platform-tag manylinux_2_28_x86_64
@@ -137,12 +137,16 @@ fn contradictions(
     if args.python_tag.is_some() || args.abi_tag.is_some() {
         let members = wheel.archive().members().iter();
         let members = members.map(ZipMember::name);
-        findings.extend(check_python_tags(&name.to_string(), name, members));
-        findings.extend(
-            unknown_python_tags(&file.file_name, name)
-                .into_iter()
-                .map(|finding| finding.severity(Severity::Error)),
-        );
+        let contradiction = check_python_tags(&name.to_string(), name, members);
+        // The tags of modules that contradict the name are the right ones for it.
+        if contradiction.is_none() || args.allow.contains(&&codes::NAME_NOT_IN_CONTENTS) {
+            findings.extend(
+                unknown_python_tags(&file.file_name, name)
+                    .into_iter()
+                    .map(|finding| finding.severity(Severity::Error)),
+            );
+        }
+        findings.extend(contradiction);
     }
     Ok(findings)
 }

@@ -229,5 +229,5 @@ pub const FOREIGN_SYSTEM: Code = Code::error(
 pub const UNKNOWN_PYTHON_TAG: Code = Code::warning(
     "R162",
     "unknown-python-tag",
-    "A Python tag in the filename is not the abbreviation of an implementation and a version (PEP 425), such as `py3`, `cp312` and `pp310`, or an ABI tag is neither `none` nor one with a number, such as `abi3` and `cp313t`. Dots separate tags, so `3.12` is the tags `3` and `12`. No installer selects the wheel for such a tag; its other tags still count.\n\n`wheel retag` sets such a tag only with `--allow R162`. Set the right one with `rock-matrix wheel retag --python-tag` or `--abi-tag`.",
+    "A Python tag in the filename is not the abbreviation of an implementation and a version (PEP 425), such as `py3`, `cp312` and `pp310`, or an ABI tag is neither `none` nor one with a number, such as `abi3` and `cp313t`. Dots separate tags, so `3.12` is the tags `3` and `12`. Or a Python tag fits none of the ABI tags, as in `cp313-cp312` and `py3-cp312`. No installer selects the wheel for such a tag; its other tags still count.\n\n`wheel retag` sets such a tag only with `--allow R162`. Set the right one with `rock-matrix wheel retag --python-tag` or `--abi-tag`.",
 );

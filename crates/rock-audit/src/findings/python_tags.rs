@@ -68,8 +68,8 @@ pub fn check_python_tags<'m>(
     )
 }
 
-/// Returns warnings about Python tags that no implementation of Python has, and ABI tags without a
-/// number.
+/// Returns warnings about Python tags that no implementation of Python has, ABI tags without a
+/// number, and Python tags that installers accept with none of the ABI tags.
 ///
 /// ```
 /// use rock_audit::unknown_python_tags;
@@ -112,7 +112,49 @@ pub fn unknown_python_tags(file_name: &str, name: &WheelName) -> Vec<Diagnostic>
         let help = "write `none`, `abi3`, or the ABI of the Python, such as `cp312`".to_owned();
         findings.push(finding(message(&abis, "an ABI"), help));
     }
+    if findings.is_empty() {
+        findings.extend(unfit_abi_tags(name).map(|(message, help)| finding(message, help)));
+    }
     findings
+}
+
+/// Returns the message and help about a Python tag that installers accept with none of the ABI tags
+/// (`packaging.tags.cpython_tags` and `compatible_tags`).
+fn unfit_abi_tags(name: &WheelName) -> Option<(String, String)> {
+    let abis = name.abi_tags().as_slice();
+    let python = name
+        .python_tags()
+        .iter()
+        .find(|python| !abis.iter().any(|abi| fits_abi(python, abi)))?;
+    let help = if python.starts_with("cp") {
+        format!("use the ABI tag `{python}` if its modules are built for this Python")
+    } else {
+        "use the ABI tag `none` if it has no extension modules".to_owned()
+    };
+    let message = format!(
+        "the Python tag `{python}` fits no ABI tag of the wheel (`{}`), so that no installer \
+         selects it",
+        abis.join("`, `")
+    );
+    Some((message, format!("{help}, or the Python tag of the ABI")))
+}
+
+/// Returns whether installers accept a Python tag together with an ABI tag. Those of implementations
+/// other than `CPython` are not compared.
+fn fits_abi(python: &str, abi: &str) -> bool {
+    let is_of = |implementation: &str| {
+        let version = python.strip_prefix(implementation);
+        version.is_some_and(|version| version.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    if abi == "none" {
+        return true;
+    }
+    if is_of("py") {
+        return false;
+    }
+    // `t`, `d` and `m` are builds of a Python.
+    let is_flags = |rest: &str| rest.bytes().all(|flag| flag.is_ascii_alphabetic());
+    !is_of("cp") || !abi.starts_with("cp") || abi.strip_prefix(python).is_some_and(is_flags)
 }
 
 /// An extension module that exists for certain Pythons.
@@ -164,7 +206,7 @@ fn unversioned_stem(path: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::check_python_tags;
+    use super::{check_python_tags, fits_abi, unknown_python_tags};
     use crate::locations::in_member;
 
     fn message(tags: &str, members: &[&str]) -> Option<String> {
@@ -202,6 +244,43 @@ mod tests {
                 format!("the filename says {claim}, but `demo/_demo` exists only for cp312");
             assert_eq!(message(tags, one), Some(expected));
         }
+    }
+
+    #[test]
+    fn each_python_tag_needs_an_abi_tag_that_fits() {
+        for (python, abi) in [
+            ("cp312", "cp312"),
+            ("cp313", "cp313t"),
+            ("cp37", "cp37m"),
+            ("cp39", "abi3"),
+            ("cp315", "abi3t"),
+            ("cp312", "none"),
+            ("py3", "none"),
+            ("pp310", "pypy310_pp73"),
+        ] {
+            assert!(fits_abi(python, abi), "{python} {abi}");
+        }
+        for (python, abi) in [
+            ("cp313", "cp312"),
+            ("cp31", "cp312"),
+            ("py3", "cp312"),
+            ("py3", "abi3"),
+        ] {
+            assert!(!fits_abi(python, abi), "{python} {abi}");
+        }
+        let check = |tags: &str| {
+            let name = format!("demo-1.0-{tags}-linux_x86_64.whl");
+            let mut found = unknown_python_tags(&name, &name.parse().unwrap());
+            found.pop().map(|finding| finding.message)
+        };
+        assert_eq!(check("cp312.cp313-cp312.cp313"), None);
+        assert_eq!(
+            check("cp312.cp313-cp312").as_deref(),
+            Some(
+                "the Python tag `cp313` fits no ABI tag of the wheel (`cp312`), so that no installer \
+                 selects it"
+            )
+        );
     }
 
     #[test]
