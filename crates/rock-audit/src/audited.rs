@@ -221,8 +221,8 @@ mod tests {
         let name = "demo-1.0-cp312-cp312-linux_x86_64.whl".parse().unwrap();
         let audited = auditor.audit(&name, &file).unwrap();
         for (is_in_place, options) in [
-            (false, "--fix-rpath --replace`"),
-            (true, "--fix-rpath --out DIR`"),
+            (false, "linux_x86_64.whl --fix-rpath --replace`"),
+            (true, "linux_x86_64.whl --fix-rpath --out fixed`"),
         ] {
             let kept = audited.check_kept_search_paths(is_in_place, &|_| true);
             let help = kept[0].help.as_deref().unwrap();

@@ -99,6 +99,7 @@ impl CheckedWheel {
 mod tests {
     use super::{CheckDetail, CheckedWheel};
     use crate::codes::wheel as codes;
+    use crate::locations::{in_member, in_wheel};
     use rock_diagnostic::Diagnostic;
 
     fn checked() -> CheckedWheel {
@@ -128,6 +129,23 @@ mod tests {
             wheel.to_text("dist/a.whl", CheckDetail::Result),
             "ok     dist/a.whl\n"
         );
+    }
+
+    #[test]
+    fn findings_about_several_files_have_all_paths() {
+        let mut wheel = checked();
+        let others = ["b.so", "c.so"].map(|path| in_member("a.whl", path));
+        wheel.findings[0] = Diagnostic::new(codes::ALL[0], "a finding")
+            .at(in_member("a.whl", "a.so"), "")
+            .same_in_other_files(others.to_vec());
+        wheel.findings[1] = Diagnostic::new(codes::ALL[1], "a finding").at(in_wheel("a.whl"), "");
+        let document: serde_json::Value = serde_json::from_str(&wheel.to_json("a.whl")).unwrap();
+        let findings = &document["findings"];
+        assert_eq!(findings[0]["path"], "a.so");
+        let paths = serde_json::json!(["a.so", "b.so", "c.so"]);
+        assert_eq!(findings[0]["paths"], paths);
+        assert_eq!(findings[1]["path"], serde_json::Value::Null);
+        assert_eq!(findings[1]["paths"], serde_json::json!([]));
     }
 
     #[test]

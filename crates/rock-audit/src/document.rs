@@ -141,29 +141,45 @@ pub struct FindingView {
     code: &'static str,
     name: &'static str,
     severity: String,
+    /// The first of `paths`.
     path: Option<String>,
+    /// The members that the finding is about.
+    paths: Vec<String>,
     message: String,
     help: Option<String>,
 }
 
 impl FindingView {
-    /// Creates the view of a finding, with the member that it is about.
+    /// Creates the view of a finding, with the members that it is about.
     pub fn new(finding: &Diagnostic) -> Self {
-        let path = finding
-            .labels
-            .iter()
-            .find_map(|label| match &label.location {
-                Location::Member { member, .. } => Some(member.clone()),
-                _ => None,
-            });
+        let paths = finding_paths(finding);
         Self {
             code: finding.code.id,
             name: finding.code.name,
             severity: finding.severity.to_string(),
-            path,
+            path: paths.first().map(|path| (*path).to_owned()),
+            paths: paths.into_iter().map(str::to_owned).collect(),
             message: finding.message.clone(),
             help: finding.help.clone(),
         }
+    }
+}
+
+/// Returns the members that a finding is about: the first one that it points at, and others of which
+/// it is true. Empty for a finding about the whole wheel.
+pub fn finding_paths(finding: &Diagnostic) -> Vec<&str> {
+    let mut labels = finding.labels.iter();
+    let Some(first) = labels.find_map(|label| member_of(&label.location)) else {
+        return Vec::new();
+    };
+    let others = finding.other_files.iter().filter_map(member_of);
+    std::iter::once(first).chain(others).collect()
+}
+
+fn member_of(location: &Location) -> Option<&str> {
+    match location {
+        Location::Member { member, .. } => Some(member),
+        _ => None,
     }
 }
 

@@ -120,7 +120,7 @@ pub use check::{
 };
 pub use check_report::CheckDetail;
 pub use compliance::{Compliance, PolicyIndex, PolicyViolations, SymbolVersions};
-pub use document::{AuditDocument, AuditFacts, FindingView, JsonDialect};
+pub use document::{AuditDocument, AuditFacts, FindingView, JsonDialect, finding_paths};
 pub use edited_file::{EditedFile, FileChanges, StripMode};
 pub use exclude::{pattern_lines, preset_patterns};
 pub use findings::{

@@ -29,6 +29,8 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// The suggested action.
     pub help: Option<String>,
+    /// Other files of which the diagnostic is true.
+    pub other_files: Vec<Location>,
     /// The number of diagnostics that [`Sink::finish`] left out. Zero except in its final
     /// diagnostic.
     ///
@@ -60,6 +62,7 @@ impl Diagnostic {
             labels: Vec::new(),
             notes: Vec::new(),
             help: None,
+            other_files: Vec::new(),
             omitted: 0,
         }
     }
@@ -124,12 +127,14 @@ impl Diagnostic {
         }
     }
 
-    /// Adds a note with the number of other files of which the diagnostic is true, if there are any.
+    /// Sets the other files of which the diagnostic is true, and adds a note with their number if
+    /// there are any.
     #[must_use]
-    pub fn same_in_other_files(self, others: usize) -> Self {
-        match others {
+    pub fn same_in_other_files(mut self, others: Vec<Location>) -> Self {
+        self.other_files = others;
+        match self.other_files.len() {
             0 => self,
-            _ => self.note(format!("the same in {}", counted(others, "other file"))),
+            count => self.note(format!("the same in {}", counted(count, "other file"))),
         }
     }
 

@@ -7,7 +7,7 @@ use crate::{Asset, ReleaseDetails};
 
 /// Reports offered wheels whose libraries need ROCm, but whose labels name no accelerator. Skips
 /// packages of the ROCm SDK. `is_kept` returns whether the release has the wheel of a name when the
-/// run ends. The minor version of ROCm is unknown, so the advice has a placeholder for it.
+/// run ends. The minor version of ROCm is unknown, so that the advice is an example.
 pub fn missing_rocm_labels(
     offered: &[Asset],
     details: &ReleaseDetails,
@@ -46,8 +46,8 @@ fn missing_label(asset: &Asset, majors: &[u32], is_kept: bool) -> Option<Diagnos
         Diagnostic::new(&codes::ROCM_NOT_IN_LABEL, message)
             .at(Location::File(asset.shown.as_str().into()), "")
             .help(format!(
-                "set the version that it was built with: `rock-matrix wheel label {path} \
-                 rocm{first}.MINOR{replace}`, remove {path}, and {publish}"
+                "set the version that it was built with (for ROCm {first}.0 with `rock-matrix wheel \
+                 label {path} rocm{first}.0{replace}`), remove {path}, and {publish}"
             )),
     )
 }
@@ -69,7 +69,7 @@ mod tests {
             let found = missing_rocm_labels(offered, &ReleaseDetails::default(), |_| is_kept);
             found[0].help.clone().unwrap()
         };
-        let command = "rock-matrix wheel label dist/demo-1.0-py3-none-any.whl rocm7.MINOR";
+        let command = "rock-matrix wheel label dist/demo-1.0-py3-none-any.whl rocm7.0`";
         assert!(help(false).contains(command));
         assert!(help(false).ends_with(".whl, and publish the new wheel"));
         assert!(help(true).ends_with("publish to a new release, because this one keeps the wheel"));

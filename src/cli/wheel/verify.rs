@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::{Format, OutputFormat, report};
-use crate::audit::{WheelFile, find_wheels, verify_wheel};
+use crate::audit::{WheelFile, find_wheels, finding_paths, verify_wheel};
 use crate::cli::reporters::WheelReporter;
 use crate::cli::{Exit, Shell};
 use crate::codes::wheel as codes;
@@ -90,15 +90,13 @@ fn json(path: &Path, found: &[Diagnostic]) -> String {
     let findings: Vec<serde_json::Value> = found
         .iter()
         .map(|one| {
-            let member = one.labels.iter().find_map(|label| match &label.location {
-                Location::Member { member, .. } => Some(member.as_str()),
-                _ => None,
-            });
+            let paths = finding_paths(one);
             serde_json::json!({
                 "code": one.code.id,
                 "name": one.code.name,
                 "severity": one.severity.to_string(),
-                "path": member,
+                "path": paths.first(),
+                "paths": paths,
                 "message": one.message,
                 "notes": one.notes,
                 "help": one.help,

@@ -94,21 +94,23 @@ pub(super) fn findings(context: CheckContext<'_>) -> Option<Diagnostic> {
     let package = context
         .compat
         .device_package(context.name.distribution().as_str())?;
-    let mut with_others = context
+    let with_others: Vec<(&str, Vec<String>)> = context
         .files
         .iter()
-        .map(|file| (file, other_targets(file, &package.targets)))
-        .filter(|(_, others)| !others.is_empty());
-    let (file, others) = with_others.next()?;
+        .map(|file| (file.path.as_str(), other_targets(file, &package.targets)))
+        .filter(|(_, others)| !others.is_empty())
+        .collect();
+    let (path, others) = with_others.first()?;
     let message = format!(
         "the name of the wheel says {}, but this code is for {}",
         package.bundle,
         others.join(", ")
     );
-    let finding = context.on_member(&codes::OTHER_DEVICE_CODE, &file.path, message);
+    let finding = context.on_member(&codes::OTHER_DEVICE_CODE, path, message);
     let help = "split the host wheel again: code for a target belongs in the device wheel that is \
                 named after it";
-    Some(also_in(finding, 1 + with_others.count()).help(help))
+    let paths = with_others.iter().map(|(path, _)| *path);
+    Some(also_in(finding, context.file_name, paths).help(help))
 }
 
 /// Returns the targets of a file whose processors, `gfx942` of `gfx942:xnack+`, are not among these.

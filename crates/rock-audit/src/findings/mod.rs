@@ -99,9 +99,14 @@ pub(crate) fn remove_superseded(findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Notes on a finding about the first file in how many other files it occurs.
-pub(super) fn also_in(finding: Diagnostic, files: usize) -> Diagnostic {
-    finding.same_in_other_files(files.saturating_sub(1))
+/// Adds to a finding about the first of several members that it is the same in the others.
+pub(super) fn also_in<'m>(
+    finding: Diagnostic,
+    file_name: &str,
+    members: impl IntoIterator<Item = &'m str>,
+) -> Diagnostic {
+    let others = members.into_iter().skip(1);
+    finding.same_in_other_files(others.map(|member| in_member(file_name, member)).collect())
 }
 
 impl<'a> CheckContext<'a> {

@@ -5,18 +5,16 @@ use std::collections::BTreeMap;
 use super::{CheckContext, also_in};
 use crate::codes::rocm as codes;
 use crate::search_path::{SearchDir, SearchPathEntry, installed};
-use rock_diagnostic::{Diagnostic, Severity, count_more};
+use rock_diagnostic::{Diagnostic, Severity, count_more, shell_quoted};
 
-/// The command that drops entries of a wheel.
-const DROP: &str = "`rock-matrix wheel repair --fix-rpath`";
-/// The command that repeats a repair whose output exists, and drops entries.
-const DROP_AND_REPLACE: &str = "`rock-matrix wheel repair --fix-rpath --replace`";
-/// The command that drops entries of a wheel that is in the directory for the output.
-const DROP_IN_COPY: &str = "`rock-matrix wheel repair --fix-rpath --out DIR`";
+/// The further options of a repair whose output exists.
+const REPLACE: &str = " --replace";
+/// The further options of a repair of a wheel that is in the directory for the output.
+const IN_COPY: &str = " --out fixed";
 
 /// Reports each problem once for each search path; builds give the same one to many files.
 pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
-    findings_in(context, DROP, &|_| true)
+    findings_in(context, "", &|_| true)
 }
 
 /// Reports, as warnings, the entries that a repair keeps and `--fix-rpath` would drop.
@@ -28,12 +26,8 @@ pub(crate) fn kept_entries(
     is_kept: &dyn Fn(&str) -> bool,
 ) -> Vec<Diagnostic> {
     let droppable = [&codes::ABSOLUTE_RPATH, &codes::EMPTY_RPATH_ENTRY];
-    let drop_command = if is_in_place {
-        DROP_IN_COPY
-    } else {
-        DROP_AND_REPLACE
-    };
-    findings_in(context, drop_command, is_kept)
+    let options = if is_in_place { IN_COPY } else { REPLACE };
+    findings_in(context, options, is_kept)
         .into_iter()
         .filter(|finding| droppable.contains(&finding.code))
         .map(|finding| {
@@ -44,10 +38,11 @@ pub(crate) fn kept_entries(
         .collect()
 }
 
-/// Reports the problems of the files that are selected by their path. `drop_command` drops entries.
+/// Reports the problems of the files that are selected by their path. `options` are further options
+/// of the command that drops entries.
 fn findings_in(
     context: CheckContext<'_>,
-    drop_command: &str,
+    options: &str,
     is_selected: &dyn Fn(&str) -> bool,
 ) -> Vec<Diagnostic> {
     let mut files: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
@@ -58,10 +53,12 @@ fn findings_in(
             }
         }
     }
+    let wheel = shell_quoted(context.file_name);
+    let drop_command = format!("`rock-matrix wheel repair {wheel} --fix-rpath{options}`");
     files
         .into_iter()
         .flat_map(|((tag, text), files)| {
-            check_search_path(context, drop_command, &files, (tag, text))
+            check_search_path(context, &drop_command, &files, (tag, text))
         })
         .collect()
 }
@@ -85,7 +82,7 @@ fn check_search_path(
         let message = format!("{tag} has an empty entry, which means the working directory");
         let finding = context.on_member(&codes::EMPTY_RPATH_ENTRY, first, message);
         let help = format!("drop it with {drop_command}, or link without the extra colon");
-        findings.push(also_in(finding, files.len()).help(help));
+        findings.push(also_in(finding, context.file_name, files.iter().copied()).help(help));
     }
     let (mut relative, mut absolute) = (Vec::new(), Vec::new());
     for (text, entry) in
@@ -116,7 +113,7 @@ fn check_search_path(
                 format!("{tag} names {}, {problem}", first_and_count(&entries)),
             );
             let help = format!("drop it with {drop_command}, or link with a path from `$ORIGIN`");
-            findings.push(also_in(finding, files.len()).help(help));
+            findings.push(also_in(finding, context.file_name, files.iter().copied()).help(help));
         }
     }
     // The directory of an entry depends on the depth of the file.
@@ -136,10 +133,8 @@ fn check_search_path(
             "{tag} names {}, above the directory into which the wheel is installed",
             first_and_count(&entries)
         );
-        findings.push(also_in(
-            context.on_member(&codes::RPATH_LEAVES_WHEEL, files[0], message),
-            files.len(),
-        ));
+        let finding = context.on_member(&codes::RPATH_LEAVES_WHEEL, files[0], message);
+        findings.push(also_in(finding, context.file_name, files));
     }
     findings
 }

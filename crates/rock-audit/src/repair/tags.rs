@@ -508,9 +508,13 @@ impl TargetViolations<'_> {
             .help("compile it for baseline x86-64, or accept it with `--disable-isa-ext-check`")
         };
         let own_files = &compliance.above_baseline;
-        let mut errors: Vec<Diagnostic> = own_files
+        let paths: Vec<&str> = own_files
+            .iter()
+            .map(|index| self.files[*index].path.as_str())
+            .collect();
+        let mut errors: Vec<Diagnostic> = paths
             .first()
-            .map(|index| also_in(error(&self.files[*index].path), own_files.len()))
+            .map(|path| also_in(error(path), self.file_name, paths.iter().copied()))
             .into_iter()
             .collect();
         let grafts = compliance

@@ -125,16 +125,17 @@ fn group_weak_hashes(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
         .into_iter()
         .partition(|finding| finding.code == &codes::WEAK_RECORD_HASH);
     weak.sort_by_cached_key(|finding| finding.labels[0].location.to_string());
-    let mut groups: BTreeMap<String, (Diagnostic, usize)> = BTreeMap::new();
+    let mut groups: BTreeMap<String, Vec<Diagnostic>> = BTreeMap::new();
     for finding in weak {
         let group = groups.entry(finding.message.clone());
-        group
-            .and_modify(|(_, others)| *others += 1)
-            .or_insert((finding, 0));
+        group.or_default().push(finding);
     }
-    let groups = groups.into_values();
-    findings
-        .extend(groups.map(|(finding, others)| finding.help(REHASH).same_in_other_files(others)));
+    findings.extend(groups.into_values().filter_map(|group| {
+        let mut group = group.into_iter();
+        let first = group.next()?.help(REHASH);
+        let others = group.flat_map(|other| other.labels);
+        Some(first.same_in_other_files(others.map(|label| label.location).collect()))
+    }));
     findings
 }
 
