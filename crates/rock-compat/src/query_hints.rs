@@ -382,9 +382,9 @@ mod tests {
         assert_eq!(hint("torch=2.9 rocm=6.4 gfx=gfx1031"), None);
     }
 
-    /// Wheels that do not exist contain no code for a target.
+    /// The code in wheels of other torch versions would contradict the answer about ROCm.
     #[test]
-    fn wheels_that_do_not_exist_are_not_said_to_contain_code() {
+    fn wheels_that_do_not_exist_have_no_answer_about_targets() {
         let compat = Compat::embedded();
         for torch in ["2.9", "2.9.0+cu128"] {
             let text = format!("torch={torch} rocm=7.0 gfx=gfx942");

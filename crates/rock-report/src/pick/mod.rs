@@ -13,6 +13,7 @@ mod candidate;
 mod decide;
 mod devices;
 mod distribution;
+mod hint;
 mod install;
 mod json;
 mod newest;

@@ -220,24 +220,21 @@ impl PlatformNeed {
         needs
     }
 
-    /// Returns the C library that a wheel for one of these platforms needs, if that of the machine
-    /// is only too old.
+    /// Returns the version of the C library that a wheel for one of these platforms needs, if that of
+    /// the machine is only too old.
     pub(super) fn newer_libc(
         needs: &[Self],
         platform: Option<&str>,
         libc: MachineLibc,
-    ) -> Option<String> {
-        let (major, minor) = needs
+    ) -> Option<(u64, u64)> {
+        let needed = needs
             .iter()
             .filter(|need| platform.is_none_or(|platform| platform == need.system))
             .filter_map(|need| need.libc)
             .filter(|(kind, ..)| *kind == libc.kind)
             .map(|(_, major, minor)| (major, minor))
             .min()?;
-        let is_older = libc.version.is_some_and(|own| own < (major, minor));
-        let kind = libc.kind;
-        is_older
-            .then(|| format!("a system with {kind} {major}.{minor} or newer ({libc} is too old)"))
+        libc.version.is_some_and(|own| own < needed).then_some(needed)
     }
 
     fn of_tag(tag: &str) -> Self {

@@ -4,6 +4,7 @@ use std::fmt;
 
 use rock_names::RocmVersion;
 
+use super::hint::MachineNeed;
 use super::rules::WEIGHTS;
 use super::{
     GfxCode, MachineLibc, MachineProperty, MatchRules, PlatformNeed, TargetMachine,
@@ -131,11 +132,14 @@ impl Mismatch {
         platforms: &[PlatformNeed],
         platform: Option<&str>,
         libc: Option<MachineLibc>,
-    ) -> String {
-        let newer = (self.axis == MatchAxis::System)
-            .then(|| PlatformNeed::newer_libc(platforms, platform, libc?))
-            .flatten();
-        newer.unwrap_or_else(|| format!("{} {}", self.axis, self.wheel))
+    ) -> MachineNeed<'_> {
+        if self.axis == MatchAxis::System
+            && let Some(own) = libc
+            && let Some(needed) = PlatformNeed::newer_libc(platforms, platform, own)
+        {
+            return MachineNeed::NewerLibc { own, needed };
+        }
+        MachineNeed::ValueOf(self)
     }
 }
 

@@ -2,9 +2,9 @@
 
 use rock_compat::Compat;
 use rock_diagnostic::Diagnostic;
-use rock_diagnostic::nearest::{nearest, with_nearest};
 use rock_names::RocmVersion;
 
+use super::hint::PickHint;
 use super::wheel_match::supports_rocm;
 use super::{
     MatchAxis, MatchRules, Mismatch, PassedOver, PickDecision, TargetMachine, WheelAccelerator,
@@ -115,10 +115,7 @@ impl WheelPick {
     fn no_fit_error(&self) -> Diagnostic {
         let (machine, near) = (&self.machine, &self.decision.near);
         let project = machine.distribution.as_deref().unwrap_or_default();
-        let unsupported = machine
-            .rocm
-            .as_ref()
-            .filter(|_| !self.other_rocm.is_empty());
+        let unsupported = self.unsupported_rocm();
         let message = match unsupported {
             Some(rocm) => format!("no wheel of {project} supports ROCm {rocm}"),
             None if !self.passed_over.is_empty() => {
@@ -142,61 +139,49 @@ impl WheelPick {
                 error = error.note(format!("  {difference}"));
             }
         }
-        if let Some(help) = self.unknown_backend_help(project) {
-            return error.help(help);
+        error.help(self.hint().to_string())
+    }
+
+    /// Returns what makes a wheel fit if none does.
+    fn hint(&self) -> PickHint<'_> {
+        if let Some(hint) = self.other_backend() {
+            return hint;
         }
-        let nearest = near.first().map(|near| &self.wheels[near.index]);
+        let near = self.decision.near.first();
+        let nearest = near.map(|near| &self.wheels[near.index]);
         if nearest.is_some_and(WheelCandidate::has_unknown_rocm) {
-            return error.help(
-                "build the wheel with `rock-matrix build`; the ROCm version of the nearest one is \
-                 unknown: check it with `rock-matrix wheel show`",
-            );
+            return PickHint::UnknownRocm;
         }
         if nearest.is_some_and(|wheel| wheel.pythons.is_empty()) {
-            return error.help(
-                "build the wheel with `rock-matrix build`; the tags of the nearest one match no \
-                 Python version",
-            );
+            return PickHint::NoPython;
         }
-        let differences = near
-            .first()
-            .map_or(&[][..], |near| near.differences.as_slice());
-        let gpu = differences
-            .iter()
-            .find(|difference| difference.axis == MatchAxis::Gpu);
-        if let Some(Mismatch { wheel, yours, .. }) = gpu {
-            // The other differences do not matter, because nobody changes the GPU for a wheel.
-            let needed = match unsupported {
-                Some(rocm) => format!("ROCm {rocm} and {yours}"),
-                None => yours.clone(),
+        let differences = near.map_or(&[][..], |near| near.differences.as_slice());
+        let is_gpu = |difference: &&Mismatch| difference.axis == MatchAxis::Gpu;
+        if let Some(gpu) = differences.iter().find(is_gpu) {
+            return PickHint::OtherGpu(gpu, self.unsupported_rocm());
+        }
+        if differences.is_empty() {
+            return if self.passed_over.is_empty() {
+                PickHint::Build
+            } else {
+                PickHint::Unyanked
             };
-            return error.help(format!(
-                "the nearest wheel only has code for {wheel}; build the wheel with \
-                 `rock-matrix build` if the sources support {needed}"
-            ));
         }
+        let machine = &self.machine;
         let platforms = nearest.map_or(&[][..], |wheel| &wheel.platforms);
-        let platform = machine.platform.as_deref();
-        let changes: Vec<String> = differences
+        let needs = differences
             .iter()
-            .map(|difference| difference.needed(platforms, platform, machine.libc))
+            .map(|difference| {
+                difference.needed(platforms, machine.platform.as_deref(), machine.libc)
+            })
             .collect();
-        if changes.is_empty() && !self.passed_over.is_empty() {
-            return error
-                .help("publish a wheel that is not yanked, or build one with `rock-matrix build`");
-        }
-        if changes.is_empty() {
-            return error.help("build the wheel with `rock-matrix build`");
-        }
-        let condition = match unsupported {
-            // Old versions may be supported neither by the sources nor by torch.
-            Some(rocm) => format!(" if the sources support ROCm {rocm}"),
-            None => String::new(),
-        };
-        error.help(format!(
-            "use {}, or build the wheel with `rock-matrix build`{condition}",
-            changes.join(" and ")
-        ))
+        PickHint::OtherMachine(needs, self.unsupported_rocm())
+    }
+
+    /// Returns the ROCm version of the machine if no wheel supports it.
+    fn unsupported_rocm(&self) -> Option<&RocmVersion> {
+        let rocm = self.machine.rocm.as_ref();
+        rocm.filter(|_| !self.other_rocm.is_empty())
     }
 
     /// Returns a note about properties that were not given but detected, if the nearest wheels are
@@ -211,28 +196,22 @@ impl WheelPick {
         machine.detected.note(&properties.collect())
     }
 
-    /// Returns the help for a requested backend that no wheel of the project has.
-    fn unknown_backend_help(&self, project: &str) -> Option<String> {
-        let mut backends: Vec<&str> = self
+    /// Returns the hint about a requested backend that no wheel of the distribution has.
+    fn other_backend(&self) -> Option<PickHint<'_>> {
+        let requested = self.machine.backend.as_deref()?;
+        let distribution = self.machine.distribution.as_deref().unwrap_or_default();
+        let mut published: Vec<&str> = self
             .wheels
             .iter()
-            .filter(|wheel| wheel.distribution == project)
+            .filter(|wheel| wheel.distribution == distribution)
             .map(|wheel| wheel.backend.as_deref().unwrap_or("default"))
             .collect();
-        backends.sort_unstable();
-        backends.dedup();
-        let requested = self.machine.backend.as_deref()?;
-        if backends.contains(&requested) {
-            return None;
-        }
-        let list: Vec<String> = backends.iter().map(|name| format!("`{name}`")).collect();
-        Some(with_nearest(
-            format!(
-                "no wheel has this backend; the published ones are {}",
-                list.join(", ")
-            ),
-            nearest(requested, backends.iter().copied()),
-        ))
+        published.sort_unstable();
+        published.dedup();
+        (!published.contains(&requested)).then_some(PickHint::OtherBackend {
+            requested,
+            published,
+        })
     }
 
     /// Returns the wheel with its install commands and notes as text; `None` if none fits.
