@@ -211,7 +211,8 @@ fn split_torch_build(query: &mut CompatQuery, sink: &mut Sink) {
         Some(given) if *given != built.minor() => {
             let pair = format!("torch={torch}");
             let message = format!("torch {torch} is built for ROCm {built}, not for {given}");
-            let help = format!("use `torch={public} rocm={given}` or `torch={public} rocm={built}`");
+            let help =
+                format!("use `torch={public} rocm={given}` or `torch={public} rocm={built}`");
             sink.push(bad_question(&pair, message).help(help));
         }
         _ => query.rocm = Some(built),

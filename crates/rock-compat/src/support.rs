@@ -41,7 +41,10 @@ impl Support {
 impl SupportReason {
     /// Returns the hint as text; empty if there is none.
     pub fn hint_text(&self) -> String {
-        self.hint.as_ref().map(ToString::to_string).unwrap_or_default()
+        self.hint
+            .as_ref()
+            .map(ToString::to_string)
+            .unwrap_or_default()
     }
 }
 
@@ -155,10 +158,8 @@ impl Compat {
         }) {
             return Support::Supported { source };
         }
-        let known: Vec<PythonVersion> = listed
-            .iter()
-            .filter_map(|text| text.parse().ok())
-            .collect();
+        let known: Vec<PythonVersion> =
+            listed.iter().filter_map(|text| text.parse().ok()).collect();
         let hint = match (known.first(), known.last()) {
             (Some(first), Some(last)) => Hint::Change(ValueChange {
                 python: Some([*first, *last]),
@@ -548,10 +549,7 @@ mod tests {
             "{}",
             because.reason
         );
-        assert_eq!(
-            because.hint,
-            Some("triton is available since 2.7.4".into())
-        );
+        assert_eq!(because.hint, Some("triton is available since 2.7.4".into()));
         for version in [
             "2.7.4",
             "2.7.4.post1",

@@ -33,5 +33,9 @@ fn check_path(context: CheckContext<'_>, needed: &str, files: &[&str]) -> Option
     let finding = context.on_member(&codes::NEEDED_BY_PATH, files.first()?, message);
     let help = "link with `-lNAME`, give the library a SONAME, or graft it with `rock-matrix wheel \
                 repair`";
-    Some(also_in(finding.help(help), context.file_name, files.iter().copied()))
+    Some(also_in(
+        finding.help(help),
+        context.file_name,
+        files.iter().copied(),
+    ))
 }

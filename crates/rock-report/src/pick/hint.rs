@@ -35,7 +35,10 @@ pub(super) enum PickHint<'p> {
 #[derive(Debug)]
 pub(super) enum MachineNeed<'m> {
     /// A newer version of its C library.
-    NewerLibc { own: MachineLibc, needed: (u64, u64) },
+    NewerLibc {
+        own: MachineLibc,
+        needed: (u64, u64),
+    },
     /// The value of the wheel.
     ValueOf(&'m Mismatch),
 }

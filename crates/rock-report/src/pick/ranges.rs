@@ -234,7 +234,9 @@ impl PlatformNeed {
             .filter(|(kind, ..)| *kind == libc.kind)
             .map(|(_, major, minor)| (major, minor))
             .min()?;
-        libc.version.is_some_and(|own| own < needed).then_some(needed)
+        libc.version
+            .is_some_and(|own| own < needed)
+            .then_some(needed)
     }
 
     fn of_tag(tag: &str) -> Self {
