@@ -113,7 +113,8 @@ fn an_index_that_a_yank_would_change_more_names_the_option() {
         }
         let words = [&["index", "yank", "dist", "flash-attn<2.6"], yank].concat();
         let stderr = project.run(&words).exits(1).stderr;
-        stderr.lines().next_back().unwrap().to_owned()
+        let help = stderr.lines().find(|line| line.starts_with("help: "));
+        help.unwrap().to_owned()
     };
     let base = ["--base-url", "https://example.org/wheels"];
     insta::assert_snapshot!(

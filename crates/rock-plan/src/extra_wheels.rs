@@ -1,5 +1,7 @@
 //! Wheels of other distributions that a job produces in addition to its own.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value as Json, json};
 
 use super::interned_values::DeviceCode;
@@ -189,7 +191,7 @@ impl<'a> ExtraWheels<'a> {
             .map_err(|error| (each.clone(), error.to_string()))?;
         items
             .map(|item| {
-                let item = Value::from_iter([(EACH, item.to_string())]);
+                let item = Value::from(BTreeMap::from([(EACH, item.to_string())]));
                 name(&merge_maps([item, context.clone()]))
             })
             .collect()

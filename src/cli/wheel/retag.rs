@@ -25,7 +25,8 @@ dots.
 The input is not modified: the new wheel is written under its new name, and its path is printed.
 Platforms that the wheel's own libraries contradict or that no installer knows, Pythons that its
 extension modules are not built for, Python tags of no implementation, and Python tags without an
-ABI tag that fits them are refused, unless --allow accepts them. --json prints one document for each wheel, on one line.
+ABI tag that fits them are refused, unless --allow accepts them. --json prints one document for
+each wheel, on one line.
 
 Examples:
   rock-matrix wheel retag built.whl --platform-tag manylinux_2_28_x86_64
