@@ -174,7 +174,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     };
     let mut variables = compat.profile_variables(profile, &ProfileContext { rocm, gfx });
     for wheel in &args.wheel {
-        let needs = shipped_runtime_requirements_of_wheel(wheel, &compat.rocm_versions());
+        let needs = shipped_runtime_requirements_of_wheel(wheel, compat.rocm_versions());
         if needs.env.is_empty() {
             shell.say(&format!("no variables are known for {wheel}"));
         }

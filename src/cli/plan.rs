@@ -262,7 +262,7 @@ fn make(
     sink.extend(published.name_warnings());
     let jobs_per_matrix = usize::from(args.max_jobs);
     let mut options = PlanInputs {
-        published: published.published_set(compat.rocm_versions()),
+        published: published.published_set(compat.rocm_versions().to_vec()),
         runner: args.runner,
         jobs_per_matrix,
         explain_hint: Some(explain_hint(args, shell)),
@@ -433,7 +433,7 @@ fn warn_of_targets(
     }
     // Names that cannot be read were reported before.
     let silent = &mut Sink::new();
-    let expected = ExpectedCells::of(&skipped, &compat.rocm_versions(), silent);
+    let expected = ExpectedCells::of(&skipped, compat.rocm_versions(), silent);
     let wheels = WheelListing::of_sources(published, compat);
     let unread = report::unread_targets(&report::matched(&expected, &wheels));
     published::add_manifests(published, &unread, &args.connection, shell, sink)?;

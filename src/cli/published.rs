@@ -12,8 +12,8 @@ use crate::github::GithubError;
 use crate::names::RepoName;
 use crate::pick::PrereleaseMode;
 use crate::publish::{
-    MANIFEST, ManifestSelection, PublishedLocation, PublishedReleases, PublishedSource,
-    ReleaseListing, ReleaseManifest,
+    MANIFEST, ManifestForm, ManifestSelection, PublishedLocation, PublishedReleases,
+    PublishedSource, ReleaseListing,
 };
 
 /// Default time limit in minutes.
@@ -72,7 +72,7 @@ pub(super) fn read(
 ///
 /// # Errors
 /// As [`read`].
-pub(super) fn read_as<M: From<ReleaseManifest> + Send>(
+pub(super) fn read_as<M: ManifestForm + Send>(
     given: &[PathBuf],
     connection: &Connection,
     manifests: ManifestSelection<'_>,
@@ -99,7 +99,7 @@ pub(super) fn read_as<M: From<ReleaseManifest> + Send>(
 }
 
 /// Reads the releases of a repository from GitHub.
-fn fetch<M: From<ReleaseManifest>>(
+fn fetch<M: ManifestForm>(
     repo: &RepoName,
     connection: &Connection,
     manifests: ManifestSelection<'_>,

@@ -115,7 +115,7 @@ impl Compat {
                 })
                 .collect(),
             images: super::images::parse_tags(&self.core.images),
-            rocm: self.rocm_versions(),
+            rocm: self.rocm_versions().to_vec(),
             torch_requirements: self
                 .core
                 .torch_requirements
@@ -319,8 +319,8 @@ impl Compat {
     }
 
     /// Returns the ROCm versions of the tables `rocm` and `torch`, sorted and without duplicates.
-    pub fn rocm_versions(&self) -> Vec<RocmVersion> {
-        let versions = self.rocm_versions.get_or_init(|| {
+    pub fn rocm_versions(&self) -> &[RocmVersion] {
+        self.rocm_versions.get_or_init(|| {
             let listed = self.core.rocm.iter().map(|row| &row.rocm);
             let indexes = self.core.torch.iter().flat_map(|row| &row.rocm_index);
             let mut versions: Vec<RocmVersion> = listed
@@ -330,8 +330,7 @@ impl Compat {
             versions.sort();
             versions.dedup();
             versions
-        });
-        versions.clone()
+        })
     }
 
     /// Returns the runner pool with this name.

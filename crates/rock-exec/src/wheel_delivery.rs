@@ -78,7 +78,7 @@ impl<'a> WheelDelivery<'a> {
     /// Returns a warning if the build used another torch than that of the label.
     fn torch_warning(&self, report: &BuildReport) -> Option<Diagnostic> {
         let (job, compat) = (&self.prepared.job, self.prepared.caller.compat);
-        let label = LabelParts::parse(job.label.as_ref()?, &compat.rocm_versions()).ok()?;
+        let label = LabelParts::parse(job.label.as_ref()?, compat.rocm_versions()).ok()?;
         let found = torch_contradictions(&label.parts, &report.record.used, compat);
         let (first, others) = found.split_first()?;
         let warning = others.iter().fold(

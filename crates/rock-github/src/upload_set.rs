@@ -70,7 +70,7 @@ impl UploadSet {
             &details,
             state.manifest.as_ref(),
             &standing,
-            &compat.rocm_versions(),
+            compat.rocm_versions(),
         );
         desired.assets = release.desired_files();
         match immutable_refusal(desired, &state.releases) {

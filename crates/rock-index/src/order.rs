@@ -1,5 +1,7 @@
 //! The order of files on a page.
 
+use std::collections::BTreeMap;
+
 use rayon::prelude::*;
 
 use super::{FileKind, IndexFile, IndexFolder};
@@ -12,16 +14,26 @@ pub type NormalizedFile<'f> = (String, &'f IndexFile);
 /// Sorts files by directory, project, version, Python and ABI tag, then by name. Numbers are
 /// compared as numbers: `cp39` sorts before `cp310`, and torch 2.9 before 2.10.
 pub fn sorted<'f>(files: &[&'f IndexFile]) -> Vec<NormalizedFile<'f>> {
+    // Comparing directories takes long, and files of a directory often follow each other.
+    let mut folders: BTreeMap<&IndexFolder, Vec<&'f IndexFile>> = BTreeMap::new();
+    for files in files.chunk_by(|a, b| a.folder == b.folder) {
+        folders.entry(&files[0].folder).or_default().extend(files);
+    }
     start_threads();
-    let mut keyed: Vec<(FileSortKey<'f>, &IndexFile)> = files
-        .par_iter()
-        .map(|file| (FileSortKey::of(file), *file))
+    let sorted = |files: Vec<&'f IndexFile>| {
+        let keyed = files.into_iter().map(|file| (FileSortKey::of(file), file));
+        let mut keyed: Vec<(FileSortKey<'f>, &IndexFile)> = keyed.collect();
+        keyed.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        keyed
+    };
+    let folders: Vec<Vec<_>> = folders
+        .into_values()
+        .collect::<Vec<_>>()
+        .into_par_iter()
+        .map(sorted)
         .collect();
-    keyed.par_sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
-    keyed
-        .into_iter()
-        .map(|(key, file)| (key.project, file))
-        .collect()
+    let keyed = folders.into_iter().flatten();
+    keyed.map(|(key, file)| (key.project, file)).collect()
 }
 
 /// Sorts items by the file that each of them contains, in the order of [`sorted`].

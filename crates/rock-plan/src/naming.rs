@@ -69,7 +69,7 @@ impl LabelFactory {
         compat: &Compat,
         spaces: impl IntoIterator<Item = &'a AxisSpace>,
     ) -> Self {
-        let mut known = compat.rocm_versions();
+        let mut known = compat.rocm_versions().to_vec();
         for space in spaces {
             for value in space
                 .axes()

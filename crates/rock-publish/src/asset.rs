@@ -46,54 +46,7 @@ impl Asset {
     /// Creates the asset that a manifest row describes, without its METADATA. Returns `None` if the
     /// row is inconsistent. Memory is shared with the file of the row before, if there is one.
     pub fn of_row(row: &ManifestFile, before: Option<&IndexFile>) -> Option<Self> {
-        let name = match before {
-            Some(before) => WheelName::parse_sharing(&row.name, &before.version),
-            None => row.name.parse(),
-        };
-        let kind = match name {
-            Ok(wheel) => FileKind::Wheel(wheel),
-            Err(_) if is_tree_archive(&row.name) => FileKind::Tree,
-            Err(_) if row.name.ends_with(".tar.gz") => FileKind::Sdist,
-            Err(_) => return None,
-        };
-        let version: Version = match &kind {
-            FileKind::Wheel(wheel) => wheel.version().clone(),
-            FileKind::Sdist | FileKind::Tree => row.version.parse().ok()?,
-        };
-        let label = match &row.accelerator {
-            None => None,
-            Some(found) => Some(LabelParts {
-                accelerator: match found.name.as_str() {
-                    "rocm" => Accelerator::Rocm(found.version.parse().ok()?),
-                    _ if found.version.bytes().all(|b| b.is_ascii_digit()) => {
-                        Accelerator::Cuda(found.version.clone())
-                    }
-                    _ => return None,
-                },
-                torch: row.torch.as_ref().and_then(|torch| torch.parse().ok()),
-                git: row.git.clone(),
-                backend: row.backend.clone(),
-                cxx11abi: None,
-            }),
-        };
-        let project = row.distribution.parse::<DistributionName>().ok()?;
-        // Wheels whose label does not say what they are for are not indexed, except those of the
-        // SDK.
-        let is_of_sdk = label.is_none()
-            && version.local().is_some()
-            && row.index == IndexFolder::Any.to_string();
-        let mut file = IndexFile {
-            is_of_sdk,
-            folder: IndexFolder::of(label.as_ref()),
-            digest: Some(row.sha256),
-            size_bytes: row.size_bytes,
-            requires_python: row.requires_python.clone(),
-            run_time: (!row.run_time.is_empty()).then(|| Arc::new(row.run_time.clone())),
-            ..IndexFile::named(row.name.clone(), project, version, kind)
-        };
-        if let Some(before) = before {
-            file.share(before);
-        }
+        let (file, label) = file_of_row(row, before)?;
         let gfx_read = (row.gfx_from == Some(GfxOrigin::Wheel)).then(|| row.gfx.clone());
         Some(Self {
             shown: row.name.clone(),
@@ -184,6 +137,61 @@ impl Asset {
             },
         }
     }
+}
+
+/// Returns the index entry that a manifest row describes, with its label; `None` if the row is
+/// inconsistent. Memory is shared with the file of the row before, if there is one.
+pub(super) fn file_of_row(
+    row: &ManifestFile,
+    before: Option<&IndexFile>,
+) -> Option<(IndexFile, Option<LabelParts>)> {
+    let name = match before {
+        Some(before) => WheelName::parse_sharing(&row.name, &before.version),
+        None => row.name.parse(),
+    };
+    let kind = match name {
+        Ok(wheel) => FileKind::Wheel(wheel),
+        Err(_) if is_tree_archive(&row.name) => FileKind::Tree,
+        Err(_) if row.name.ends_with(".tar.gz") => FileKind::Sdist,
+        Err(_) => return None,
+    };
+    let version: Version = match &kind {
+        FileKind::Wheel(wheel) => wheel.version().clone(),
+        FileKind::Sdist | FileKind::Tree => row.version.parse().ok()?,
+    };
+    let label = match &row.accelerator {
+        None => None,
+        Some(found) => Some(LabelParts {
+            accelerator: match found.name.as_str() {
+                "rocm" => Accelerator::Rocm(found.version.parse().ok()?),
+                _ if found.version.bytes().all(|b| b.is_ascii_digit()) => {
+                    Accelerator::Cuda(found.version.clone())
+                }
+                _ => return None,
+            },
+            torch: row.torch.as_ref().and_then(|torch| torch.parse().ok()),
+            git: row.git.clone(),
+            backend: row.backend.clone(),
+            cxx11abi: None,
+        }),
+    };
+    let project = row.distribution.parse::<DistributionName>().ok()?;
+    // Wheels whose label does not say what they are for are not indexed, except those of the SDK.
+    let is_of_sdk =
+        label.is_none() && version.local().is_some() && row.index == IndexFolder::Any.to_string();
+    let mut file = IndexFile {
+        is_of_sdk,
+        folder: IndexFolder::of(label.as_ref()),
+        digest: Some(row.sha256),
+        size_bytes: row.size_bytes,
+        requires_python: row.requires_python.clone(),
+        run_time: (!row.run_time.is_empty()).then(|| Arc::new(row.run_time.clone())),
+        ..IndexFile::named(row.name.clone(), project, version, kind)
+    };
+    if let Some(before) = before {
+        file.share(before);
+    }
+    Some((file, label))
 }
 
 /// Returns the Python versions that the tags of a wheel name individually: `cp313` with ABI

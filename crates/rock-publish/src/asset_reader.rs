@@ -64,7 +64,7 @@ pub fn read_assets(
         depth,
         cache,
         compat,
-        rocm_versions: &compat.rocm_versions(),
+        rocm_versions: compat.rocm_versions(),
     };
     start_threads();
     let read: Vec<_> = files

@@ -140,16 +140,18 @@ impl IndexReader<'_> {
             .into_iter()
             .map(|source| self.published_at(source))
             .collect();
-        let mut files = index_files(places, &self.compat.rocm_versions(), sink);
+        let mut files = index_files(places, self.compat.rocm_versions(), sink);
         for source in &unlisted {
             if let Some(directory) = source.directory.as_deref() {
                 files.extend(self.read_unlisted(source, directory, sink)?);
             }
         }
         let (mut files, rebuilt) = merged(files, sink);
-        for file in &mut files {
-            file.is_of_sdk =
-                file.is_of_sdk || self.compat.is_sdk_package(&file.project.normalized());
+        for files in files.chunk_by_mut(|a, b| a.project == b.project) {
+            let is_of_sdk = self.compat.is_sdk_package(&files[0].project.normalized());
+            for file in files {
+                file.is_of_sdk |= is_of_sdk;
+            }
         }
         if files.is_empty() {
             let (none, out) = (published.no_wheels(), &self.options.out);

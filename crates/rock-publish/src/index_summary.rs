@@ -34,13 +34,16 @@ pub fn index_summaries<'a>(
     compat: &Compat,
 ) -> Vec<IndexSummary> {
     let mut folders: BTreeMap<&IndexFolder, BTreeMap<String, Vec<&IndexFile>>> = BTreeMap::new();
-    for file in files.filter(|file| file.yanked == YankStatus::No && file.is_listed()) {
+    let offered: Vec<&IndexFile> = files
+        .filter(|file| file.yanked == YankStatus::No && file.is_listed())
+        .collect();
+    for files in offered.chunk_by(|a, b| a.folder == b.folder && a.project == b.project) {
         folders
-            .entry(&file.folder)
+            .entry(&files[0].folder)
             .or_default()
-            .entry(file.project.normalized())
+            .entry(files[0].project.normalized())
             .or_default()
-            .push(file);
+            .extend(files);
     }
     let root = directory_url(root);
     folders

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use rock_bytes::start_threads;
 use rock_compat::Compat;
 use rock_diagnostic::{Diagnostic, Diagnostics};
 use rock_index::{
@@ -152,13 +153,17 @@ impl<'a> IndexUpdate<'a> {
         let Some(lock) = self.lock.take() else {
             return Ok(None);
         };
-        let indexes = index_summaries(
-            self.files.iter(),
-            self.directory.path(),
-            |folder| !self.directory.has_folder(folder),
-            self.compat,
-        );
-        let pages = self.pages()?;
+        let summaries = || {
+            index_summaries(
+                self.files.iter(),
+                self.directory.path(),
+                |folder| !self.directory.has_folder(folder),
+                self.compat,
+            )
+        };
+        start_threads();
+        let (pages, indexes) = rayon::join(|| self.pages(), summaries);
+        let pages = pages?;
         let directory = self.options.metadata_directory();
         let metadata_count = match directory {
             Some(wheels) => write_metadata_files(&self.files, wheels)?,

@@ -9,10 +9,11 @@ use rayon::prelude::*;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::{
-    Asset, AssetState, ListedAsset, ListedRelease, ManifestFile, RebuiltFile, ReleaseListing,
-    ReleaseManifest, ReleasedBytes, newest_first,
+    AssetState, ListedAsset, ListedRelease, RebuiltFile, ReleaseListing, ReleasedBytes,
+    newest_first,
 };
 use crate::codes::release as codes;
+use crate::manifest_rows::{ManifestRow, ManifestRowSet};
 use rock_bytes::start_threads;
 use rock_diagnostic::{Diagnostic, Location as Spot, Sink};
 use rock_index::{
@@ -30,23 +31,6 @@ pub struct PublishedAt<'p> {
     pub links: Option<FileLinks>,
     /// The digests of the METADATA files that are served next to the files, by filename.
     pub sidecars: BTreeMap<String, Digest>,
-}
-
-/// The part of a manifest that an index needs.
-#[derive(Debug)]
-pub struct ManifestRowSet {
-    tag: Option<String>,
-    files: Vec<ManifestRow>,
-}
-
-/// The part of a manifest row that an index needs.
-#[derive(Debug, Clone)]
-struct ManifestRow {
-    /// The index entry; only the filename if the row is inconsistent.
-    file: Result<Arc<IndexFile>, String>,
-    digest: Digest,
-    size_bytes: u64,
-    metadata: Option<Digest>,
 }
 
 /// Returns the wheels that can be downloaded, and the source distributions that a manifest lists,
@@ -188,40 +172,6 @@ fn rows(manifests: &[ManifestRowSet]) -> RowsByName<'_> {
         }
     }
     rows
-}
-
-impl From<ReleaseManifest> for ManifestRowSet {
-    fn from(manifest: ReleaseManifest) -> Self {
-        let mut files: Vec<ManifestRow> = Vec::with_capacity(manifest.files.len());
-        for row in manifest.files {
-            let before = files.last().and_then(|last| last.file.as_deref().ok());
-            let row = ManifestRow::of(row, before);
-            files.push(row);
-        }
-        Self {
-            tag: manifest.tag,
-            files,
-        }
-    }
-}
-
-impl ManifestRow {
-    /// Extracts a row, sharing memory with the file before it where possible.
-    fn of(row: ManifestFile, before: Option<&IndexFile>) -> Self {
-        let file = Asset::of_row(&row, before).map(|asset| asset.file);
-        Self {
-            digest: row.sha256,
-            size_bytes: row.size_bytes,
-            metadata: row.metadata_sha256,
-            file: file.map(Arc::new).ok_or(row.name),
-        }
-    }
-
-    fn name(&self) -> &str {
-        self.file
-            .as_ref()
-            .map_or_else(String::as_str, |file| &file.name)
-    }
 }
 
 /// Returns the row that describes the content of an asset. If GitHub has no digest of it, the row

@@ -41,6 +41,7 @@ mod indexed;
 mod listing;
 mod local_files;
 mod manifest;
+mod manifest_rows;
 mod missing_files;
 mod preflight;
 mod prune;
@@ -91,7 +92,7 @@ pub use index_input::{IndexInput, IndexReader, inherited_yanks, listed_files};
 pub use index_options::{IndexAction, IndexOptions};
 pub use index_summary::{IndexSummary, index_summaries, install_text};
 pub use index_update::{IndexUpdate, WrittenIndex};
-pub use indexed::{ManifestRowSet, PublishedAt, index_files, merged};
+pub use indexed::{PublishedAt, index_files, merged};
 pub use listing::{
     AssetState, LARGEST_LISTING_BYTES, ListedAsset, ListedRelease, ListingError, ReleaseListing,
 };
@@ -100,6 +101,7 @@ pub use manifest::{
     AcceleratorVersion, GfxOrigin, LARGEST_MANIFEST_BYTES, MANIFEST, ManifestError, ManifestFile,
     ReleaseManifest,
 };
+pub use manifest_rows::{ManifestForm, ManifestRowSet};
 pub use preflight::{
     CheckOutcome, DeploymentRules, ObservedRepository, PreflightCheck, PreflightReport,
     PreflightRequest, RepositoryFacts, planned_files, preflight,

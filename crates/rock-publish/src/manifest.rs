@@ -17,7 +17,7 @@ pub const MANIFEST: &str = "rock-manifest.json";
 pub const LARGEST_MANIFEST_BYTES: u64 = 64 << 20;
 
 /// The version of the format. Readers reject all others.
-const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 1;
 
 /// The content of a release.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -178,14 +178,7 @@ impl ReleaseManifest {
             plan,
             files,
         } = self;
-        let of_release = FieldChecker { file: "" };
-        of_release.optional("tag", tag.as_deref(), is_word, "a tag")?;
-        of_release.optional(
-            "plan",
-            plan.as_deref(),
-            |text| text.parse::<Digest>().is_ok(),
-            "a digest",
-        )?;
+        check_release(tag.as_deref(), plan.as_deref())?;
         let before = std::iter::once(None).chain(files.iter().map(Some));
         files
             .iter()
@@ -199,10 +192,18 @@ impl ReleaseManifest {
     }
 }
 
+/// Checks the fields of a release.
+pub(super) fn check_release(tag: Option<&str>, plan: Option<&str>) -> Result<(), ManifestError> {
+    let fields = FieldChecker { file: "" };
+    fields.optional("tag", tag, is_word, "a tag")?;
+    let is_digest = |text: &str| text.parse::<Digest>().is_ok();
+    fields.optional("plan", plan, is_digest, "a digest")
+}
+
 impl ManifestFile {
     /// Checks every field. Fields that are equal in the row before, which was checked, need no
     /// second check if that takes long.
-    fn check(&self, before: Option<&Self>) -> Result<(), ManifestError> {
+    pub(super) fn check(&self, before: Option<&Self>) -> Result<(), ManifestError> {
         let Self {
             name,
             sha256: _,

@@ -160,7 +160,7 @@ impl ReleaseInventory {
 
     /// Returns the published wheels, and reports names that cannot be parsed.
     pub fn wheels(&self, compat: &Compat, sink: &mut Sink) -> WheelListing {
-        let wheels = WheelListing::published(&self.listing, self.context(&compat.rocm_versions()));
+        let wheels = WheelListing::published(&self.listing, self.context(compat.rocm_versions()));
         wheels.report(&self.source_names, sink);
         wheels
     }
@@ -187,7 +187,7 @@ impl ReleaseInventory {
         compat: &Compat,
         sink: &mut Sink,
     ) -> WheelListing {
-        let wheels = WheelListing::of(releases, self.context(&compat.rocm_versions()));
+        let wheels = WheelListing::of(releases, self.context(compat.rocm_versions()));
         wheels.report(&self.source_names, sink);
         wheels
     }

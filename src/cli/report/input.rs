@@ -136,7 +136,7 @@ pub(super) fn expected(
         let planned = load::plan(&workspace, &PlanInputs::default(), sink)?;
         plan = plan.with(SavedPlan::of(&planned));
     }
-    let expected = ExpectedCells::of(&plan, &compat.rocm_versions(), sink);
+    let expected = ExpectedCells::of(&plan, compat.rocm_versions(), sink);
     if sink.has_errors() {
         Err(Exit::Fault)
     } else {

@@ -26,7 +26,7 @@ pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
     else {
         return findings;
     };
-    let parts = LabelParts::parse(&label, &context.compat.rocm_versions());
+    let parts = LabelParts::parse(&label, context.compat.rocm_versions());
     let tail = match &parts {
         Ok(parsed) => parsed.parts.backend.as_deref().unwrap_or_default(),
         Err(_) => label.as_str(),
@@ -131,7 +131,7 @@ fn gfx(context: CheckContext<'_>, words: &[Word]) -> Option<Diagnostic> {
 /// off has it in another wheel.
 pub(super) fn gfx_without_code(context: CheckContext<'_>) -> Option<Diagnostic> {
     let label = context.name.label()?;
-    let parts = LabelParts::parse(&label, &context.compat.rocm_versions());
+    let parts = LabelParts::parse(&label, context.compat.rocm_versions());
     let tail = match &parts {
         Ok(parsed) => parsed.parts.backend.as_deref().unwrap_or_default(),
         Err(_) => label.as_str(),

@@ -140,7 +140,7 @@ impl<'a> CheckContext<'a> {
     /// Returns the parsed label, if it consists of known parts.
     fn label(&self) -> Option<LabelParts> {
         let label = self.name.label()?;
-        LabelParts::parse(&label, &self.compat.rocm_versions())
+        LabelParts::parse(&label, self.compat.rocm_versions())
             .ok()
             .map(|parsed| parsed.parts)
     }

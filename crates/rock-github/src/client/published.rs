@@ -6,8 +6,8 @@ use crate::error::GithubError;
 use rock_diagnostic::{Diagnostic, Location, Severity, Sink};
 use rock_names::RepoName;
 use rock_publish::{
-    LARGEST_MANIFEST_BYTES, ListedAsset, MANIFEST, ManifestSelection, PublishedSource,
-    ReleaseListing, ReleaseManifest,
+    LARGEST_MANIFEST_BYTES, ListedAsset, MANIFEST, ManifestForm, ManifestSelection,
+    PublishedSource, ReleaseListing,
 };
 
 impl ReleaseClient {
@@ -19,7 +19,7 @@ impl ReleaseClient {
     ///
     /// # Errors
     /// If GitHub cannot be read.
-    pub fn published<M: From<ReleaseManifest>>(
+    pub fn published<M: ManifestForm>(
         &self,
         selection: ManifestSelection<'_>,
         on_omitted: impl FnOnce(usize, usize),
@@ -42,7 +42,7 @@ impl ReleaseClient {
     ///
     /// # Errors
     /// If GitHub cannot be read.
-    pub fn manifests<M: From<ReleaseManifest>>(
+    pub fn manifests<M: ManifestForm>(
         &self,
         assets: &[&ListedAsset],
         sink: &mut Sink,
@@ -50,8 +50,8 @@ impl ReleaseClient {
         let mut manifests = Vec::new();
         for asset in assets {
             let content = self.document(asset, LARGEST_MANIFEST_BYTES)?;
-            match ReleaseManifest::from_json(&String::from_utf8_lossy(&content)) {
-                Ok(manifest) => manifests.push(manifest.into()),
+            match M::from_json(&String::from_utf8_lossy(&content)) {
+                Ok(manifest) => manifests.push(manifest),
                 Err(error) => {
                     let url = asset
                         .browser_download_url

@@ -10,7 +10,7 @@ use crate::codes::published as codes;
 use crate::missing_files::missing_files_warning;
 use crate::{
     CheckDepth, DigestCache, GfxOrigin, LARGEST_LISTING_BYTES, ListedAsset, ListedRelease,
-    ListingError, LocalAsset, MANIFEST, ManifestFile, MetadataBody, ReleaseListing,
+    ListingError, LocalAsset, MANIFEST, ManifestFile, ManifestForm, MetadataBody, ReleaseListing,
     ReleaseManifest, WheelCode, pages_help, read_assets, saved_manifests, wheel_code_read,
 };
 use rock_bytes::start_threads;
@@ -18,7 +18,7 @@ use rock_compat::Compat;
 use rock_diagnostic::{Diagnostic, Diagnostics, Location, Sink, SourceText};
 use rock_sys::FileError;
 
-impl<M: From<ReleaseManifest> + Send> PublishedReleases<M> {
+impl<M: ManifestForm + Send> PublishedReleases<M> {
     /// Adds a saved listing or a manifest, of at most [`LARGEST_LISTING_BYTES`]. Converts each
     /// manifest when it is read, because a manifest takes several times the memory that most
     /// commands need.
@@ -117,18 +117,18 @@ impl PublishedSource {
 
 impl<M> PublishedSource<M> {
     /// Creates the source for a manifest whose files are next to it, as far as they exist.
-    pub(super) fn of_manifest(manifest: ReleaseManifest, path: &Path) -> Self
+    pub(super) fn of_manifest(manifest: M, path: &Path) -> Self
     where
-        M: From<ReleaseManifest>,
+        M: ManifestForm,
     {
         let listing = ReleaseListing {
             repository: None,
-            releases: vec![ListedRelease::of_manifest(&manifest)],
+            releases: vec![manifest.listed_release()],
         };
         Self {
             directory: Some(parent_directory(path).to_owned()),
             is_bare_manifest: true,
-            ..Self::new(listing, vec![manifest.into()])
+            ..Self::new(listing, vec![manifest])
         }
     }
 
@@ -155,10 +155,10 @@ impl<M> PublishedSource<M> {
 }
 
 /// Reads a saved listing or a manifest.
-fn read_file<M: From<ReleaseManifest>>(path: &Path) -> Result<PublishedSource<M>, Diagnostic> {
+fn read_file<M: ManifestForm>(path: &Path) -> Result<PublishedSource<M>, Diagnostic> {
     let text = rock_sys::read_text(path, LARGEST_LISTING_BYTES)?;
     let source = || SourceText::new(path.display().to_string(), text.as_str());
-    match ReleaseManifest::from_json(&text) {
+    match M::from_json(&text) {
         Ok(manifest) => Ok(PublishedSource::of_manifest(manifest, path)),
         Err(error) if path.file_name() == Some(MANIFEST.as_ref()) => Err(Diagnostic::new(
             &codes::BAD_MANIFEST,
