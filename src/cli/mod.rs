@@ -53,9 +53,10 @@ mod whole_number;
 mod yanked_in_options;
 
 use std::ffi::OsString;
+use std::mem::ManuallyDrop;
 use std::path::Path;
 
-use clap::{CommandFactory, FromArgMatches, Parser};
+use clap::{Args as _, CommandFactory, FromArgMatches, Parser, Subcommand as _};
 
 pub use exit::Exit;
 pub use markdown::reference;
@@ -278,26 +279,46 @@ fn misused(path: &[&str], kind: clap::error::ErrorKind, text: &str) -> Exit {
     Exit::Usage
 }
 
-/// Parses the command line. The parser is leaked on purpose: dropping it takes half as long as
+/// Parses the command line. Parsers are leaked on purpose: dropping one takes half as long as
 /// building it.
 fn parsed(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
     use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand};
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let mut command = std::mem::ManuallyDrop::new(Cli::command());
-    let mut matches = match command.try_get_matches_from_mut(&arguments) {
-        Ok(matches) => matches,
-        Err(error)
-            if matches!(
-                error.kind(),
-                DisplayHelp | DisplayHelpOnMissingArgumentOrSubcommand
-            ) =>
-        {
-            help::command_with_layout().try_get_matches_from(&arguments)?
-        }
-        Err(error) => return Err(error),
+    let mut matches = match matches_of_one_command(&arguments) {
+        Some(matches) => matches,
+        None => match ManuallyDrop::new(Cli::command()).try_get_matches_from_mut(&arguments) {
+            Ok(matches) => matches,
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    DisplayHelp | DisplayHelpOnMissingArgumentOrSubcommand
+                ) =>
+            {
+                help::command_with_layout().try_get_matches_from(&arguments)?
+            }
+            Err(error) => return Err(error),
+        },
     };
     suggestions::check_single_dashes(&arguments, &matches)?;
-    Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+    Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut Cli::command()))
+}
+
+/// Returns the matches of a valid command line whose first argument is the name of a command.
+///
+/// clap copies the global options to every command that it knows, which takes longer than parsing
+/// the arguments. Therefore this parser knows one command.
+fn matches_of_one_command(arguments: &[OsString]) -> Option<clap::ArgMatches> {
+    let name = arguments.get(1)?;
+    let commands = Command::augment_subcommands(clap::Command::new("rock-matrix"));
+    let commands = ManuallyDrop::new(commands);
+    let named = commands
+        .get_subcommands()
+        .find(|command| command.get_name() == name)?;
+    let root = clap::Command::new("rock-matrix")
+        .version(env!("CARGO_PKG_VERSION"))
+        .disable_help_subcommand(true);
+    let mut root = ManuallyDrop::new(Global::augment_args(root).subcommand(named.clone()));
+    root.try_get_matches_from_mut(arguments).ok()
 }
 
 /// Runs the program with these arguments (the first is its own name).

@@ -130,8 +130,9 @@ impl Compat {
     /// Returns the images of a repository, without tags that name no versions. A repository without
     /// a registry is on Docker Hub.
     pub fn images(&self, repository: &str) -> impl Iterator<Item = ImageTag<'_>> {
+        let repository = without_docker_hub(repository);
         self.all_images()
-            .filter(move |image| image.row.repository == without_docker_hub(repository))
+            .filter(move |image| image.row.repository == repository)
     }
 
     fn all_images(&self) -> impl Iterator<Item = ImageTag<'_>> {

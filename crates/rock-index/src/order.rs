@@ -21,9 +21,11 @@ pub fn sorted<'f>(files: &[&'f IndexFile]) -> Vec<NormalizedFile<'f>> {
     }
     start_threads();
     let sorted = |files: Vec<&'f IndexFile>| {
-        let keyed = files.into_iter().map(|file| (FileSortKey::of(file), file));
+        let keyed = files
+            .into_par_iter()
+            .map(|file| (FileSortKey::of(file), file));
         let mut keyed: Vec<(FileSortKey<'f>, &IndexFile)> = keyed.collect();
-        keyed.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        keyed.par_sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         keyed
     };
     let folders: Vec<Vec<_>> = folders
@@ -39,9 +41,9 @@ pub fn sorted<'f>(files: &[&'f IndexFile]) -> Vec<NormalizedFile<'f>> {
 /// Sorts items by the file that each of them contains, in the order of [`sorted`].
 pub fn sort_by_file<T>(items: &mut Vec<T>, file: impl Fn(&T) -> &IndexFile) {
     let mut order: Vec<usize> = (0..items.len()).collect();
-    let keys: Vec<FileSortKey<'_>> = items
+    let keys: Vec<(&IndexFolder, FileSortKey<'_>)> = items
         .iter()
-        .map(|item| FileSortKey::of(file(item)))
+        .map(|item| (&file(item).folder, FileSortKey::of(file(item))))
         .collect();
     order.sort_by(|a, b| keys[*a].cmp(&keys[*b]));
     drop(keys);
@@ -49,10 +51,9 @@ pub fn sort_by_file<T>(items: &mut Vec<T>, file: impl Fn(&T) -> &IndexFile) {
     items.extend(order.into_iter().filter_map(|at| given[at].take()));
 }
 
-/// The sort key of a file, computed once.
+/// The sort key of a file in its directory, computed once.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct FileSortKey<'f> {
-    folder: &'f IndexFolder,
     project: String,
     version: &'f Version,
     /// `None` for a source distribution, which sorts before the wheels.
@@ -67,7 +68,6 @@ impl<'f> FileSortKey<'f> {
     fn of(file: &'f IndexFile) -> Self {
         let tags = |tags: &'f [String]| tags.iter().map(|tag| numbered(tag)).collect();
         Self {
-            folder: &file.folder,
             project: file.project.normalized(),
             version: &file.version,
             tags: match &file.kind {

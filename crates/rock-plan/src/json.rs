@@ -332,8 +332,15 @@ pub fn write_json(
         }
     }
     out.write_all(b"]")?;
-    line(out, "excluded", &|| serde_json::to_vec(&excluded(plan)))?;
-    out.write_all(b",\n\"covered\":[")?;
+    out.write_all(b",\n\"excluded\":[")?;
+    let mut text = Vec::new();
+    for (n, row) in excluded(plan).enumerate() {
+        text.clear();
+        text.extend((n > 0).then_some(b','));
+        serde_json::to_writer(&mut text, &row)?;
+        out.write_all(&text)?;
+    }
+    out.write_all(b"],\n\"covered\":[")?;
     for (n, covered) in covered(plan).enumerate() {
         out.write_all(if n == 0 { b"\n" } else { b",\n" })?;
         serde_json::to_writer(&mut *out, &covered)?;
@@ -375,7 +382,7 @@ fn shards(plan: &Plan) -> Vec<ShardDocument> {
         .collect()
 }
 
-fn excluded(plan: &Plan) -> Vec<ExcludedDocument> {
+fn excluded(plan: &Plan) -> impl Iterator<Item = ExcludedDocument> {
     let rows = plan
         .groups
         .iter()
@@ -390,7 +397,6 @@ fn excluded(plan: &Plan) -> Vec<ExcludedDocument> {
         hint: row.hint.clone(),
         source: row.source.clone(),
     })
-    .collect()
 }
 
 fn covered(plan: &Plan) -> impl Iterator<Item = CoveredDocument> {
