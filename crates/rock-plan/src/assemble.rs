@@ -21,6 +21,7 @@ use crate::config::{
 use crate::matrix::{AxisSpace, CellRank, ExclusionRow, MatrixExpansion, expand};
 use rock_compat::Compat;
 use rock_diagnostic::Sink;
+use rock_template::ExpressionEnv;
 
 /// All jobs of a set of matrix files, with the exclusions and their reasons.
 ///
@@ -403,11 +404,20 @@ fn create_jobs(
     sink: &mut Sink,
 ) -> Vec<FileJobs> {
     let labels = LabelFactory::new(compat, files.iter().map(|file| &file.expansion.space));
+    let expressions = ExpressionEnv::default();
     let mut created: Vec<(CompactJobBuilder<'_>, JobList, u64)> = Vec::with_capacity(files.len());
     for file in files {
         let (config, profile, expansion) = (&file.config, &file.profile, &file.expansion);
         let space = &expansion.space;
-        let builder = CompactJobBuilder::new(config, profile, space, compat, &labels, options);
+        let builder = CompactJobBuilder::new(
+            config,
+            profile,
+            space,
+            compat,
+            &labels,
+            &expressions,
+            options,
+        );
         let interned = InternedValues::of(config, profile, space, compat);
         let selected = builder.selected(&expansion.legs);
         let selected_legs = selected.len() as u64;

@@ -22,6 +22,7 @@ use crate::config::{
 use crate::matrix::{AxisSpace, CellRank};
 use rock_compat::Compat;
 use rock_diagnostic::Sink;
+use rock_template::ExpressionEnv;
 
 /// The roles that at most one axis has: all but [`AxisRole::Field`].
 const ROLES: [AxisRole; 6] = [
@@ -91,6 +92,7 @@ impl<'a> CompactJobBuilder<'a> {
         space: &'a AxisSpace,
         compat: &'a Compat,
         labels: &'a LabelFactory,
+        expressions: &'a ExpressionEnv,
         options: &'a PlanInputs,
     ) -> Self {
         let axis_of_role = ROLES
@@ -105,7 +107,7 @@ impl<'a> CompactJobBuilder<'a> {
             labels,
             options,
             overrides: OverrideRows::new(config, space),
-            extra_wheels: ExtraWheels::new(config, profile, space),
+            extra_wheels: ExtraWheels::new(config, profile, space, expressions),
             unsupported: UnsupportedFamilies::new(space, compat, config.platform),
             axis_of_role,
             axes_of_backends: profile

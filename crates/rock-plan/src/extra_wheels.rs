@@ -16,7 +16,7 @@ use rock_names::{
     AbiTags, DistributionName, DistributionNameError, ExpectedWheel, LocalLabel, PlatformTags,
     PythonTags, TagSetError, Version,
 };
-use rock_template::{ExpressionEnv, Serde, TemplateError, Value, merge_maps};
+use rock_template::{CompiledText, ExpressionEnv, Serde, TemplateError, Value, merge_maps};
 
 /// Name of the variable that holds the current item of a row with `each`.
 const EACH: &str = "each";
@@ -27,7 +27,9 @@ pub(super) struct ExtraWheels<'a> {
     config: &'a MatrixConfig,
     profile: &'a RecipeProfile,
     space: &'a AxisSpace,
-    expressions: ExpressionEnv,
+    expressions: &'a ExpressionEnv,
+    /// The compiled condition of each wheel of the recipe.
+    conditions: Vec<Option<Result<CompiledText<'a>, TemplateError>>>,
     /// Field axes whose values a condition may use.
     condition_axes: Vec<usize>,
 }
@@ -48,7 +50,12 @@ impl<'a> ExtraWheels<'a> {
         config: &'a MatrixConfig,
         profile: &'a RecipeProfile,
         space: &'a AxisSpace,
+        expressions: &'a ExpressionEnv,
     ) -> Self {
+        let condition = |wheel: &WheelDocument| {
+            let when = wheel.when.as_ref()?;
+            Some(expressions.compile(when))
+        };
         let has_conditions = profile
             .wheels
             .iter()
@@ -58,7 +65,8 @@ impl<'a> ExtraWheels<'a> {
             config,
             profile,
             space,
-            expressions: ExpressionEnv::default(),
+            expressions,
+            conditions: profile.wheels.iter().map(condition).collect(),
             condition_axes: (0..space.axes().len()).filter(is_used).collect(),
         }
     }
@@ -100,8 +108,19 @@ impl<'a> ExtraWheels<'a> {
     ) -> Vec<String> {
         let context = Value::from(Serde(self.context(cell, values, own, overrides)));
         let mut found = Vec::new();
-        for wheel in &self.profile.wheels {
-            match self.names(wheel, values, own, &context) {
+        let mut tags = WheelTagCache::default();
+        for (wheel, condition) in self.profile.wheels.iter().zip(&self.conditions) {
+            let is_made = match condition {
+                None => Ok(true),
+                Some(Ok(condition)) => condition.is_true(&context),
+                Some(Err(error)) => Err(error.clone()),
+            };
+            let names = match is_made {
+                Ok(true) => self.names(wheel, values, own, &context, &mut tags),
+                Ok(false) => continue,
+                Err(error) => Err((error.name.clone(), error.to_string())),
+            };
+            match names {
                 Ok(names) => {
                     for name in names {
                         if !found.contains(&name) {
@@ -129,22 +148,24 @@ impl<'a> ExtraWheels<'a> {
     /// reason.
     fn names(
         &self,
-        wheel: &WheelDocument,
+        wheel: &'a WheelDocument,
         values: &CellValues<'_>,
         own: &JobNameValues<'_>,
         context: &Value,
+        tags: &mut WheelTagCache<'a>,
     ) -> Result<Vec<String>, (String, String)> {
         let distributions = self.distributions(wheel, context)?;
-        if distributions.is_empty() {
-            return Ok(Vec::new());
-        }
-        let tag = wheel_tag(
-            values,
-            wheel.tag.as_deref().or(values.backend.tag.as_deref()),
-            own.platform,
-        );
-        let (python, abi, platform) =
-            read_tag(&tag).map_err(|error| (tag.clone(), error.to_string()))?;
+        let fixed = wheel.tag.as_deref();
+        let (python, abi, platform) = tags
+            .0
+            .entry(fixed)
+            .or_insert_with(|| {
+                let fixed = fixed.or(values.backend.tag.as_deref());
+                let tag = wheel_tag(values, fixed, own.platform);
+                read_tag(&tag).map_err(|error| (tag, error.to_string()))
+            })
+            .as_ref()
+            .map_err(Clone::clone)?;
         let version = own.version.filter(|_| wheel.same_version);
         let name = |distribution| {
             let (python, abi, platform) = (python.clone(), abi.clone(), platform.clone());
@@ -164,14 +185,6 @@ impl<'a> ExtraWheels<'a> {
             let text = text.to_owned();
             move |error: TemplateError| (text, error.to_string())
         };
-        if let Some(when) = &wheel.when
-            && !self
-                .expressions
-                .is_true(when, context)
-                .map_err(fault(when))?
-        {
-            return Ok(Vec::new());
-        }
         let text = &wheel.distribution;
         let name = |context: &Value| {
             let name = self.expressions.text(text, context).map_err(fault(text))?;
@@ -247,8 +260,15 @@ impl<'a> ExtraWheels<'a> {
     }
 }
 
+type WheelTags = (PythonTags, AbiTags, PlatformTags);
+
+/// The tags of a job's wheels, or the text that is not a tag with the reason, by the tag in the
+/// recipe.
+#[derive(Default)]
+struct WheelTagCache<'a>(BTreeMap<Option<&'a str>, Result<WheelTags, (String, String)>>);
+
 /// Parses a wheel tag with compressed tag sets.
-fn read_tag(tag: &str) -> Result<(PythonTags, AbiTags, PlatformTags), TagSetError> {
+fn read_tag(tag: &str) -> Result<WheelTags, TagSetError> {
     let mut parts = tag.splitn(3, '-');
     let mut part = || parts.next().unwrap_or_default();
     Ok((part().parse()?, part().parse()?, part().parse()?))

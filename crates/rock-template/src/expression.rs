@@ -34,20 +34,12 @@ impl TemplateError {
 }
 
 /// The minijinja environment for texts of recipes.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct ExpressionEnv {
-    environment: Environment<'static>,
+    /// Created on first use, because plain text needs none.
+    environment: OnceLock<Environment<'static>>,
     /// The environment that marks the results of expressions, for [`Self::spans`].
     marking: OnceLock<Environment<'static>>,
-}
-
-impl Default for ExpressionEnv {
-    fn default() -> Self {
-        Self {
-            environment: super::environment(),
-            marking: OnceLock::new(),
-        }
-    }
 }
 
 /// Returns an environment that puts control characters around the results of expressions.
@@ -63,39 +55,41 @@ fn marking_environment() -> Environment<'static> {
 }
 
 impl ExpressionEnv {
+    fn environment(&self) -> &Environment<'static> {
+        self.environment.get_or_init(super::environment)
+    }
+
     /// Evaluates a text. A text that is exactly `{{ … }}` keeps the type of its expression (list,
     /// boolean, none); any other evaluates to text.
     ///
     /// # Errors
     /// If the text does not parse, uses an unknown name, or exceeds the limits on expressions.
     pub fn evaluate(&self, text: &str, context: &Value) -> Result<Value, TemplateError> {
-        let fault = |error: minijinja::Error| TemplateError::new(text, &error);
+        self.compile(text)?.evaluate(context)
+    }
+
+    /// Compiles a text that is evaluated several times.
+    ///
+    /// # Errors
+    /// If the text is a single expression that does not parse, or exceeds the limits on
+    /// expressions.
+    pub fn compile(&self, text: &str) -> Result<CompiledText<'_>, TemplateError> {
         super::limits::check(text)?;
-        if let Some(expression) = single_expression(text) {
-            return self
-                .environment
-                .compile_expression(expression)
-                .and_then(|e| e.eval(context))
-                .map_err(fault)
-                .and_then(|value| {
-                    if value.is_undefined() {
-                        let reason = format!("`{}` is undefined", expression.trim());
-                        return Err(TemplateError {
-                            name: text.to_owned(),
-                            reason,
-                            line: None,
-                        });
-                    }
-                    Ok(value)
-                });
-        }
-        if !text.contains("{{") && !text.contains("{%") {
-            return Ok(Value::from(text));
-        }
-        self.environment
-            .render_str(text, context)
-            .map(Value::from)
-            .map_err(fault)
+        let form = match single_expression(text) {
+            Some(expression) => TextForm::Expression(
+                self.environment()
+                    .compile_expression_owned(expression.to_owned())
+                    .map_err(|error| TemplateError::new(text, &error))?,
+            ),
+            None if text.contains("{{") || text.contains("{%") => {
+                TextForm::Template(self.environment())
+            }
+            None => TextForm::Plain,
+        };
+        Ok(CompiledText {
+            text: text.to_owned(),
+            form,
+        })
     }
 
     /// Evaluates to text; `None` if the expression evaluates to none.
@@ -164,11 +158,62 @@ impl ExpressionEnv {
     /// # Errors
     /// If [`Self::evaluate`] fails.
     pub fn is_true(&self, text: &str, context: &Value) -> Result<bool, TemplateError> {
-        self.evaluate(text, context)
-            .map(|value| match value.as_str() {
-                Some(text) => !matches!(text, "" | "false"),
-                None => value.is_true(),
-            })
+        self.compile(text)?.is_true(context)
+    }
+}
+
+/// A compiled text.
+#[derive(Debug)]
+pub struct CompiledText<'e> {
+    text: String,
+    form: TextForm<'e>,
+}
+
+#[derive(Debug)]
+enum TextForm<'e> {
+    Plain,
+    /// Text with expressions in it; compiled each time.
+    Template(&'e Environment<'static>),
+    Expression(minijinja::Expression<'e, 'static>),
+}
+
+impl CompiledText<'_> {
+    /// Evaluates the text as [`ExpressionEnv::evaluate`] does.
+    ///
+    /// # Errors
+    /// If the text does not parse or uses an unknown name.
+    pub fn evaluate(&self, context: &Value) -> Result<Value, TemplateError> {
+        let fault = |error: minijinja::Error| TemplateError::new(&self.text, &error);
+        match &self.form {
+            TextForm::Plain => Ok(Value::from(self.text.as_str())),
+            TextForm::Template(environment) => environment
+                .render_str(&self.text, context)
+                .map(Value::from)
+                .map_err(fault),
+            TextForm::Expression(expression) => {
+                let value = expression.eval(context).map_err(fault)?;
+                if value.is_undefined() {
+                    let expression = single_expression(&self.text).unwrap_or_default();
+                    return Err(TemplateError {
+                        name: self.text.clone(),
+                        reason: format!("`{}` is undefined", expression.trim()),
+                        line: None,
+                    });
+                }
+                Ok(value)
+            }
+        }
+    }
+
+    /// Evaluates a condition as [`ExpressionEnv::is_true`] does.
+    ///
+    /// # Errors
+    /// If [`Self::evaluate`] fails.
+    pub fn is_true(&self, context: &Value) -> Result<bool, TemplateError> {
+        self.evaluate(context).map(|value| match value.as_str() {
+            Some(text) => !matches!(text, "" | "false"),
+            None => value.is_true(),
+        })
     }
 }
 

@@ -24,7 +24,7 @@ mod limits;
 use minijinja::{Environment, UndefinedBehavior, syntax::SyntaxConfig};
 use serde::Serialize;
 
-pub use expression::{ExpressionEnv, TemplateError, TemplateSpan};
+pub use expression::{CompiledText, ExpressionEnv, TemplateError, TemplateSpan};
 pub use limits::{MOST_BLOCKS, MOST_OPERATORS};
 pub use minijinja::{
     Value,
