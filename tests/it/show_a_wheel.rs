@@ -594,7 +594,7 @@ fn a_person_reads_the_verdict_and_what_is_wrong() {
 
     warning[R110 absolute-rpath]: RUNPATH names `/opt/rocm/lib`, which other machines do not have
     --> demo-1.0+rocm62-cp312-cp312-manylinux_2_17_x86_64.whl: demo/_demo.so
-    help: drop it with `rock-matrix wheel repair demo-1.0+rocm62-cp312-cp312-manylinux_2_17_x86_64.whl --fix-rpath`, or link with a path from `$ORIGIN`
+    help: drop it with `--fix-rpath` of `rock-matrix wheel repair`, or link with a path from `$ORIGIN`
     ");
 }
 

@@ -178,15 +178,13 @@ impl<'w> AuditedWheel<'w> {
     }
 
     /// Returns warnings about the search path entries that `--fix-rpath` would drop, of the files
-    /// for which `is_kept` returns true. `is_in_place` is whether the output has the path of the
-    /// input.
+    /// for which `is_kept` returns true.
     pub(super) fn check_kept_search_paths(
         &self,
-        is_in_place: bool,
         is_kept: &dyn Fn(&str) -> bool,
     ) -> Vec<Diagnostic> {
         let context = self.check_context(&self.name, &self.file_name);
-        kept_entries(context, is_in_place, is_kept)
+        kept_entries(context, is_kept)
     }
 
     /// Returns the facts that findings are derived from, for the wheel under this name.
@@ -210,25 +208,6 @@ mod tests {
     use crate::testing::wheel;
     use crate::{AuditDocument, AuditOptions, Auditor, Inspection, JsonDialect, NoLibraries};
     use rock_compat::Compat;
-
-    #[test]
-    fn help_for_kept_search_paths_works_where_the_output_exists() {
-        const RUNPATH: u64 = 29;
-        let compat = Compat::embedded();
-        let auditor = Auditor::new(&compat, NoLibraries, AuditOptions::default());
-        let library = rock_testkit::library(&["libc.so.6"], &[(RUNPATH, "/opt/rocm/lib")]);
-        let file = wheel(&[("demo/_demo.so", library.as_slice())]);
-        let name = "demo-1.0-cp312-cp312-linux_x86_64.whl".parse().unwrap();
-        let audited = auditor.audit(&name, &file).unwrap();
-        for (is_in_place, options) in [
-            (false, "linux_x86_64.whl --fix-rpath --replace`"),
-            (true, "linux_x86_64.whl --fix-rpath --out fixed`"),
-        ] {
-            let kept = audited.check_kept_search_paths(is_in_place, &|_| true);
-            let help = kept[0].help.as_deref().unwrap();
-            assert!(help.contains(options), "{help}");
-        }
-    }
 
     #[test]
     fn libraries_for_other_systems_are_not_pure() {

@@ -5,29 +5,24 @@ use std::collections::BTreeMap;
 use super::{CheckContext, also_in};
 use crate::codes::rocm as codes;
 use crate::search_path::{SearchDir, SearchPathEntry, installed};
-use rock_diagnostic::{Diagnostic, Severity, count_more, shell_quoted};
+use rock_diagnostic::{Diagnostic, Severity, count_more};
 
-/// The further options of a repair whose output exists.
-const REPLACE: &str = " --replace";
-/// The further options of a repair of a wheel that is in the directory for the output.
-const IN_COPY: &str = " --out fixed";
+/// The help about entries that a repair may drop.
+const DROP: &str = "drop it with `--fix-rpath` of `rock-matrix wheel repair`";
 
 /// Reports each problem once for each search path; builds give the same one to many files.
 pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
-    findings_in(context, "", &|_| true)
+    findings_in(context, &|_| true)
 }
 
 /// Reports, as warnings, the entries that a repair keeps and `--fix-rpath` would drop.
-/// `is_in_place` is whether the output has the path of the input; `is_kept` returns whether the
-/// file at a path keeps its search path.
+/// `is_kept` returns whether the file at a path keeps its search path.
 pub(crate) fn kept_entries(
     context: CheckContext<'_>,
-    is_in_place: bool,
     is_kept: &dyn Fn(&str) -> bool,
 ) -> Vec<Diagnostic> {
     let droppable = [&codes::ABSOLUTE_RPATH, &codes::EMPTY_RPATH_ENTRY];
-    let options = if is_in_place { IN_COPY } else { REPLACE };
-    findings_in(context, options, is_kept)
+    findings_in(context, is_kept)
         .into_iter()
         .filter(|finding| droppable.contains(&finding.code))
         .map(|finding| {
@@ -38,11 +33,9 @@ pub(crate) fn kept_entries(
         .collect()
 }
 
-/// Reports the problems of the files that are selected by their path. `options` are further options
-/// of the command that drops entries.
+/// Reports the problems of the files that are selected by their path.
 fn findings_in(
     context: CheckContext<'_>,
-    options: &str,
     is_selected: &dyn Fn(&str) -> bool,
 ) -> Vec<Diagnostic> {
     let mut files: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
@@ -53,20 +46,15 @@ fn findings_in(
             }
         }
     }
-    let wheel = shell_quoted(context.file_name);
-    let drop_command = format!("`rock-matrix wheel repair {wheel} --fix-rpath{options}`");
     files
         .into_iter()
-        .flat_map(|((tag, text), files)| {
-            check_search_path(context, &drop_command, &files, (tag, text))
-        })
+        .flat_map(|((tag, text), files)| check_search_path(context, &files, (tag, text)))
         .collect()
 }
 
 /// Checks a search path, RPATH or RUNPATH with its text, of several files.
 fn check_search_path(
     context: CheckContext<'_>,
-    drop_command: &str,
     files: &[&str],
     (tag, text): (&str, &str),
 ) -> Vec<Diagnostic> {
@@ -81,7 +69,7 @@ fn check_search_path(
     if entries().any(|(text, _)| text.is_empty()) {
         let message = format!("{tag} has an empty entry, which means the working directory");
         let finding = context.on_member(&codes::EMPTY_RPATH_ENTRY, first, message);
-        let help = format!("drop it with {drop_command}, or link without the extra colon");
+        let help = format!("{DROP}, or link without the extra colon");
         findings.push(also_in(finding, context.file_name, files.iter().copied()).help(help));
     }
     let (mut relative, mut absolute) = (Vec::new(), Vec::new());
@@ -112,7 +100,7 @@ fn check_search_path(
                 first,
                 format!("{tag} names {}, {problem}", first_and_count(&entries)),
             );
-            let help = format!("drop it with {drop_command}, or link with a path from `$ORIGIN`");
+            let help = format!("{DROP}, or link with a path from `$ORIGIN`");
             findings.push(also_in(finding, context.file_name, files.iter().copied()).help(help));
         }
     }

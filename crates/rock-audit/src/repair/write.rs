@@ -112,7 +112,7 @@ impl RepairPlan<'_> {
             self.changes.findings.clone(),
             self.unknown_libc_findings(),
             self.layout_findings(),
-            self.kept_search_path_findings(is_in_place),
+            self.kept_search_path_findings(),
             std::mem::take(&mut self.renamed.findings),
         ]
         .concat();
@@ -176,14 +176,13 @@ impl RepairPlan<'_> {
     }
 
     /// Returns the search path entries that the repair keeps because `--fix-rpath` was not given;
-    /// `wheel check` refuses them in the repaired wheel. `is_in_place` is whether the output has
-    /// the path of the input.
-    fn kept_search_path_findings(&self, is_in_place: bool) -> Vec<Diagnostic> {
+    /// `wheel check` refuses them in the repaired wheel.
+    fn kept_search_path_findings(&self) -> Vec<Diagnostic> {
         if self.options.fix_rpaths || self.audited.compliance.is_none() {
             return Vec::new();
         }
         let changes = &self.changes;
-        self.audited.check_kept_search_paths(is_in_place, &|path| {
+        self.audited.check_kept_search_paths(&|path| {
             let edits = changes.edits.get(path);
             edits.is_none_or(|edits| edits.rpath == SearchPathEdit::Keep)
                 && !changes.dropped.contains_key(path)
