@@ -125,7 +125,7 @@ pub use edited_file::{EditedFile, FileChanges, StripMode};
 pub use exclude::{pattern_lines, preset_patterns};
 pub use findings::{
     TorchRequirement, check_python_tags, check_size, contradicts_claim, needed_rocm_majors,
-    pypi_findings, unknown_python_tags,
+    pypi_findings, unfit_python_tag, unknown_python_tags,
 };
 pub use inspect::{
     CodeSearch, InspectOptions, InspectedFile, InspectedKind, Inspection, LayoutChecks,

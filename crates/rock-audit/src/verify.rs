@@ -1,7 +1,7 @@
 //! Verification of wheels without an audit.
 
 use super::audited_libraries::damaged_elf;
-use super::findings::unknown_python_tags;
+use super::findings::{unfit_python_tag, unknown_python_tags};
 use super::inspect::{InspectOptions, Inspection, inspect_members, verified_paths};
 use super::progress::ProgressReporter;
 use crate::codes::rocm as codes;
@@ -44,6 +44,7 @@ pub fn verify_wheel(
     let verified = verified_paths(&files);
     let mut findings = verify_except(&wheel, name, &|member| verified.contains(member.name()));
     findings.extend(unknown_python_tags(file_name, name));
+    findings.extend(unfit_python_tag(file_name, name));
     for file in &files {
         findings.extend(damaged_elf(file_name, file));
         findings.extend(file.layout_errors.iter().map(|error| {

@@ -7,7 +7,7 @@ use super::check::code;
 use super::output::{self, DestinationArgs, first};
 use crate::audit::{
     Inspection, WheelFile, check_python_tags, check_under_name, contradicts_claim,
-    unknown_python_tags,
+    unfit_python_tag, unknown_python_tags,
 };
 use crate::cli::{Exit, Shell, load};
 use crate::codes::rocm as codes;
@@ -139,14 +139,13 @@ fn contradictions(
         let members = wheel.archive().members().iter();
         let members = members.map(ZipMember::name);
         let contradiction = check_python_tags(&name.to_string(), name, members);
+        let mut wrong_tags = unknown_python_tags(&file.file_name, name);
         // The tags of modules that contradict the name are the right ones for it.
         if contradiction.is_none() || args.allow.contains(&&codes::NAME_NOT_IN_CONTENTS) {
-            findings.extend(
-                unknown_python_tags(&file.file_name, name)
-                    .into_iter()
-                    .map(|finding| finding.severity(Severity::Error)),
-            );
+            wrong_tags.extend(unfit_python_tag(&file.file_name, name));
         }
+        let as_error = |finding: Diagnostic| finding.severity(Severity::Error);
+        findings.extend(wrong_tags.into_iter().map(as_error));
         findings.extend(contradiction);
     }
     Ok(findings)

@@ -24,7 +24,7 @@ pub(crate) use label::is_torch_symbol;
 pub(super) use label::torch_need;
 pub(super) use paths::kept_entries;
 pub use pypi::pypi_findings;
-pub use python_tags::{check_python_tags, unknown_python_tags};
+pub use python_tags::{check_python_tags, unfit_python_tag, unknown_python_tags};
 pub use rocm::needed_rocm_majors;
 use rocm::other_majors;
 pub(super) use rocm::rocm_majors;

@@ -68,8 +68,8 @@ pub fn check_python_tags<'m>(
     )
 }
 
-/// Returns warnings about Python tags that no implementation of Python has, ABI tags without a
-/// number, and Python tags that installers accept with none of the ABI tags.
+/// Returns warnings about Python tags that no implementation of Python has, and ABI tags without a
+/// number.
 ///
 /// ```
 /// use rock_audit::unknown_python_tags;
@@ -93,11 +93,6 @@ pub fn unknown_python_tags(file_name: &str, name: &WheelName) -> Vec<Diagnostic>
             }
         }
     };
-    let finding = |message: String, help: String| {
-        Diagnostic::new(&codes::UNKNOWN_PYTHON_TAG, message)
-            .at(in_wheel(file_name), "")
-            .help(help)
-    };
     let mut findings = Vec::new();
     let pythons = unknown(name.python_tags().as_slice(), is_python_tag);
     if !pythons.is_empty() {
@@ -105,27 +100,43 @@ pub fn unknown_python_tags(file_name: &str, name: &WheelName) -> Vec<Diagnostic>
             Some(near) => format!("write `{near}`"),
             None => "write a tag such as `py3` or `cp312`".to_owned(),
         };
-        findings.push(finding(message(&pythons, "a Python"), help));
+        findings.push(finding(file_name, message(&pythons, "a Python"), help));
     }
     let abis = unknown(name.abi_tags().as_slice(), is_abi_tag);
     if !abis.is_empty() {
         let help = "write `none`, `abi3`, or the ABI of the Python, such as `cp312`".to_owned();
-        findings.push(finding(message(&abis, "an ABI"), help));
-    }
-    if findings.is_empty() {
-        findings.extend(unfit_abi_tags(name).map(|(message, help)| finding(message, help)));
+        findings.push(finding(file_name, message(&abis, "an ABI"), help));
     }
     findings
 }
 
-/// Returns the message and help about a Python tag that installers accept with none of the ABI tags
+/// Returns a warning about a Python tag that installers accept with none of the ABI tags
 /// (`packaging.tags.cpython_tags` and `compatible_tags`).
-fn unfit_abi_tags(name: &WheelName) -> Option<(String, String)> {
+///
+/// ABI tags that fit no Python tag, such as `cp313` in `cp312-cp312.cp313`, are not reported.
+/// Unknown tags are left to [`unknown_python_tags`].
+///
+/// ```
+/// use rock_audit::unfit_python_tag;
+///
+/// let check = |name: &str| unfit_python_tag(name, &name.parse().unwrap());
+/// assert_eq!(check("demo-1.0-cp312-cp312.cp313-linux_x86_64.whl"), None);
+/// assert_eq!(
+///     check("demo-1.0-cp312.cp313-cp312-linux_x86_64.whl").unwrap().message,
+///     "the Python tag `cp313` fits no ABI tag of the wheel (`cp312`), so that no installer selects \
+///      the wheel for this tag"
+/// );
+/// ```
+pub fn unfit_python_tag(file_name: &str, name: &WheelName) -> Option<Diagnostic> {
     let abis = name.abi_tags().as_slice();
+    let fits = |python: &str| {
+        abis.iter()
+            .any(|abi| !is_abi_tag(abi) || fits_abi(python, abi))
+    };
     let python = name
         .python_tags()
         .iter()
-        .find(|python| !abis.iter().any(|abi| fits_abi(python, abi)))?;
+        .find(|python| is_python_tag(python) && !fits(python))?;
     let help = if python.starts_with("cp") {
         format!("use the ABI tag `{python}` if its modules are built for this Python")
     } else {
@@ -133,10 +144,17 @@ fn unfit_abi_tags(name: &WheelName) -> Option<(String, String)> {
     };
     let message = format!(
         "the Python tag `{python}` fits no ABI tag of the wheel (`{}`), so that no installer \
-         selects it",
+         selects the wheel for this tag",
         abis.join("`, `")
     );
-    Some((message, format!("{help}, or the Python tag of the ABI")))
+    let help = format!("{help}, or the Python tag of the ABI");
+    Some(finding(file_name, message, help))
+}
+
+fn finding(file_name: &str, message: String, help: String) -> Diagnostic {
+    Diagnostic::new(&codes::UNKNOWN_PYTHON_TAG, message)
+        .at(in_wheel(file_name), "")
+        .help(help)
 }
 
 /// Returns whether installers accept a Python tag together with an ABI tag. Those of implementations
@@ -206,7 +224,7 @@ fn unversioned_stem(path: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{check_python_tags, fits_abi, unknown_python_tags};
+    use super::{check_python_tags, fits_abi, unfit_python_tag};
     use crate::locations::in_member;
 
     fn message(tags: &str, members: &[&str]) -> Option<String> {
@@ -268,19 +286,14 @@ mod tests {
         ] {
             assert!(!fits_abi(python, abi), "{python} {abi}");
         }
-        let check = |tags: &str| {
+        let is_unfit = |tags: &str| {
             let name = format!("demo-1.0-{tags}-linux_x86_64.whl");
-            let mut found = unknown_python_tags(&name, &name.parse().unwrap());
-            found.pop().map(|finding| finding.message)
+            unfit_python_tag(&name, &name.parse().unwrap()).is_some()
         };
-        assert_eq!(check("cp312.cp313-cp312.cp313"), None);
-        assert_eq!(
-            check("cp312.cp313-cp312").as_deref(),
-            Some(
-                "the Python tag `cp313` fits no ABI tag of the wheel (`cp312`), so that no installer \
-                 selects it"
-            )
-        );
+        assert!(is_unfit("cp312.cp313-cp312"));
+        for tags in ["cp312.cp313-cp312.cp313", "py3-foo", "cpython312-cp312"] {
+            assert!(!is_unfit(tags), "{tags}");
+        }
     }
 
     #[test]

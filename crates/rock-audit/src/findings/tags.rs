@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::CheckContext;
-use super::python_tags::unknown_python_tags;
+use super::python_tags::{unfit_python_tag, unknown_python_tags};
 use crate::audited_libraries::elf_libc;
 use crate::codes::{elf, rocm as codes};
 use crate::compliance::{Compliance, python_need};
@@ -23,6 +23,7 @@ const SHOWN: usize = 3;
 pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
     let mut findings: Vec<Diagnostic> = code_in_any_wheel(context).into_iter().collect();
     findings.extend(unknown_python_tags(context.file_name, context.name));
+    findings.extend(unfit_python_tag(context.file_name, context.name));
     let tags = context.name.platform_tags();
     for tag in tags
         .iter()
