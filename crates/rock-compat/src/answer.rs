@@ -35,11 +35,25 @@ pub enum AnswerSubject {
     /// A package version and one of its backends.
     PackageBackend(PackageRelease, String),
     /// A package version with a backend, and a gfx target.
-    PackageGfx(PackageRelease, String, GfxTarget),
+    PackageGfx {
+        /// The package version.
+        package: PackageRelease,
+        /// The backend.
+        backend: String,
+        /// The gfx target.
+        target: GfxTarget,
+    },
     /// A package version and a Python version.
     PackagePython(PackageRelease, PythonVersion),
     /// The import of a package version with a backend, and a torch version.
-    Import(PackageRelease, String, Version),
+    Import {
+        /// The package version.
+        package: PackageRelease,
+        /// The backend.
+        backend: String,
+        /// The torch version.
+        torch: Version,
+    },
     /// The toolchain of a ROCm version and a gfx target.
     ToolchainGfx(RocmVersion, GfxTarget),
     /// Official torch wheels and a gfx target.
@@ -57,13 +71,22 @@ pub struct PackageRelease {
     pub version: PackageVersion,
 }
 
-/// Official torch wheels of several versions.
+/// Official torch wheels. Prints as `the wheels of torch 2.10 for ROCm 7.0 and 7.1`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OfficialWheels {
-    /// The torch versions; empty for that of the query.
-    pub torch: Vec<Version>,
-    /// The ROCm versions; empty for all.
-    pub rocm: Vec<RocmVersion>,
+    /// The torch versions.
+    pub torch: WheelVersions<Version>,
+    /// The ROCm versions.
+    pub rocm: WheelVersions<RocmVersion>,
+}
+
+/// The versions of torch or ROCm of wheels.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WheelVersions<V> {
+    /// Any version.
+    Any,
+    /// One of these versions.
+    OneOf(Vec<V>),
 }
 
 /// The part of a query that an answer is about.
@@ -89,7 +112,7 @@ impl AnswerSubject {
     pub(super) fn is_of_package(&self) -> bool {
         matches!(
             self,
-            Self::Package(_) | Self::PackageBackend(..) | Self::PackageGfx(..)
+            Self::Package(_) | Self::PackageBackend(..) | Self::PackageGfx { .. }
         )
     }
 }
@@ -121,13 +144,17 @@ impl fmt::Display for AnswerSubject {
             Self::PackageBackend(package, backend) => {
                 write!(f, "{package} with the {backend} backend")
             }
-            Self::PackageGfx(package, backend, target) => {
-                write!(f, "{package} ({backend}) for {target}")
-            }
+            Self::PackageGfx {
+                package,
+                backend,
+                target,
+            } => write!(f, "{package} ({backend}) for {target}"),
             Self::PackagePython(package, python) => write!(f, "{package} with Python {python}"),
-            Self::Import(package, backend, torch) => {
-                write!(f, "importing {package} ({backend}) with torch {torch}")
-            }
+            Self::Import {
+                package,
+                backend,
+                torch,
+            } => write!(f, "importing {package} ({backend}) with torch {torch}"),
             Self::ToolchainGfx(rocm, target) => write!(f, "ROCm {rocm} compiling for {target}"),
             Self::WheelsGfx(wheels, target) => write!(f, "{wheels} on {target}"),
             Self::WheelsPython(wheels, python) => write!(f, "{wheels} with Python {python}"),
@@ -143,15 +170,14 @@ impl fmt::Display for PackageRelease {
 
 impl fmt::Display for OfficialWheels {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.torch.is_empty() {
-            f.write_str("torch's wheels")?;
-        } else {
-            write!(f, "the wheels of torch {}", joined(&self.torch))?;
+        match &self.torch {
+            WheelVersions::Any => f.write_str("torch's wheels")?,
+            WheelVersions::OneOf(torch) => write!(f, "the wheels of torch {}", joined(torch))?,
         }
-        if self.rocm.is_empty() {
-            return Ok(());
+        match &self.rocm {
+            WheelVersions::Any => Ok(()),
+            WheelVersions::OneOf(rocm) => write!(f, " for ROCm {}", joined(rocm)),
         }
-        write!(f, " for ROCm {}", joined(&self.rocm))
     }
 }
 

@@ -9,12 +9,18 @@ use rock_names::{PythonVersion, RocmVersion, Version};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Hint {
     /// Other values to use.
-    Change(ValueChange),
+    Change {
+        /// The values.
+        change: ValueChange,
+        /// The alternative: another source of torch, with which torch and ROCm remain.
+        torch_source: Option<TorchSource>,
+    },
     /// Advice that is not about values of torch, ROCm and Python alone.
     Advice(String),
 }
 
-/// The values to use instead of others; values without an entry remain.
+/// The values to use instead of others; values without an entry remain. Prints as `torch 2.10 with
+/// ROCm 7.0 or 7.1 and Python 3.10 to 3.14`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ValueChange {
     /// The torch version.
@@ -23,8 +29,6 @@ pub struct ValueChange {
     pub rocm: Vec<RocmVersion>,
     /// The first and the last Python version.
     pub python: Option<[PythonVersion; 2]>,
-    /// Another source of torch, with which torch and ROCm can remain.
-    pub torch_source: Option<TorchSource>,
 }
 
 /// A source of torch other than the official index: a value of `torch-from` in matrix files.
@@ -52,22 +56,32 @@ impl From<String> for Hint {
 
 impl From<ValueChange> for Hint {
     fn from(change: ValueChange) -> Self {
-        Self::Change(change)
+        Self::Change {
+            change,
+            torch_source: None,
+        }
     }
 }
 
 impl fmt::Display for Hint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Change(change) => change.fmt(f),
+            Self::Change {
+                change,
+                torch_source,
+            } => {
+                write!(f, "use {change}")?;
+                match torch_source {
+                    Some(source) => source.fmt(f),
+                    None => Ok(()),
+                }
+            }
             Self::Advice(text) => f.write_str(text),
         }
     }
 }
 
 impl fmt::Display for ValueChange {
-    /// Formats the values, `use torch 2.10 with ROCm 7.0 or 7.1 and Python 3.10 to 3.14`, then the
-    /// other source.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rocm: Vec<String> = self.rocm.iter().map(ToString::to_string).collect();
         let rocm = (!rocm.is_empty()).then(|| format!("ROCm {}", rocm.join(" or ")));
@@ -80,13 +94,9 @@ impl fmt::Display for ValueChange {
         });
         let others: Vec<String> = rocm.into_iter().chain(python).collect();
         match &self.torch {
-            Some(torch) if others.is_empty() => write!(f, "use torch {torch}")?,
-            Some(torch) => write!(f, "use torch {torch} with {}", join_with_and(&others))?,
-            None => write!(f, "use {}", join_with_and(&others))?,
-        }
-        match &self.torch_source {
-            Some(source) => source.fmt(f),
-            None => Ok(()),
+            Some(torch) if others.is_empty() => write!(f, "torch {torch}"),
+            Some(torch) => write!(f, "torch {torch} with {}", join_with_and(&others)),
+            None => f.write_str(&join_with_and(&others)),
         }
     }
 }

@@ -58,7 +58,8 @@ mod unknown_values;
 pub use rock_compat_tables::{RowError, TableOverlay, rows, validate_tables};
 
 pub use answer::{
-    AnswerScope, AnswerSubject, CompatAnswer, OfficialWheels, PackageRelease, is_supported,
+    AnswerScope, AnswerSubject, CompatAnswer, OfficialWheels, PackageRelease, WheelVersions,
+    is_supported,
 };
 pub use compat::Compat;
 pub use devices::DevicePackage;

@@ -5,7 +5,7 @@ use super::rows::{ClaimRow, Provenance, TorchRow};
 use super::support::foreign_torch_support;
 use super::{
     AnswerScope, AnswerSubject, Compat, CompatAnswer, ImportQuery, OfficialWheels, PackageRelease,
-    Support, SupportReason,
+    Support, SupportReason, WheelVersions,
 };
 use rock_names::{GfxTarget, PackageVersion, PythonVersion, RocmVersion, Version};
 
@@ -71,6 +71,14 @@ impl Compat {
         if let Some((package, version)) = &query.package {
             self.explain_package(query, (package, version), &mut answers);
         }
+        // Without wheels of the torch version, the code in those of other versions does not matter.
+        let has_no_wheels = answers.0.iter().any(|answer| {
+            let is_of_wheels = matches!(
+                answer.subject,
+                AnswerSubject::TorchRocm(..) | AnswerSubject::TorchBuild(_)
+            );
+            is_of_wheels && answer.support.is_unsupported()
+        });
         for target in &query.gfx {
             if let Some(rocm) = &query.rocm {
                 answers.add(
@@ -80,12 +88,12 @@ impl Compat {
                     self.toolchain_provenance(target, rocm),
                 );
             }
-            if !wheel_targets.contains(target) {
+            if has_no_wheels || !wheel_targets.contains(target) {
                 continue;
             }
             match (&query.rocm, &query.torch) {
                 (Some(rocm), torch) => {
-                    self.explain_rocm_gfx(rocm, torch.as_ref(), target, &mut answers);
+                    self.explain_rocm_gfx(rocm, torch.is_some(), target, &mut answers);
                 }
                 (None, Some(torch)) => self.explain_torch_gfx(torch, target, &mut answers),
                 (None, None) => {}
@@ -97,40 +105,32 @@ impl Compat {
         answers.0
     }
 
-    /// Adds an answer about the official torch wheels for a ROCm version. If there are none of the
-    /// torch version, the code in those of other versions does not matter.
+    /// Adds an answer about the official torch wheels for a ROCm version.
     fn explain_rocm_gfx<'a>(
         &'a self,
         rocm: &RocmVersion,
-        torch: Option<&Version>,
+        has_torch: bool,
         target: &GfxTarget,
         answers: &mut AnswerList<'a>,
     ) {
-        let support = self.torch_gfx_support(target, rocm);
-        let (torch, scope) = match torch {
-            Some(torch) => {
-                let has_no_wheels = self.torch_rocm_support(torch, rocm).is_unsupported();
-                if has_no_wheels && !support.is_unsupported() {
-                    return;
-                }
-                (Vec::new(), AnswerScope::Requested)
+        let (torch, scope) = if has_torch {
+            (WheelVersions::Any, AnswerScope::Requested)
+        } else {
+            let rows = self.torch_rows_for(rocm);
+            if rows.is_empty() {
+                return;
             }
-            None => {
-                let rows = self.torch_rows_for(rocm);
-                if rows.is_empty() {
-                    return;
-                }
-                (versions_of(&rows), AnswerScope::Related)
-            }
+            let torch = WheelVersions::OneOf(versions_of(&rows));
+            (torch, AnswerScope::Related)
         };
         let wheels = OfficialWheels {
             torch,
-            rocm: vec![rocm.clone()],
+            rocm: WheelVersions::OneOf(vec![rocm.clone()]),
         };
         answers.add(
             AnswerSubject::WheelsGfx(wheels, target.clone()),
             scope,
-            support,
+            self.torch_gfx_support(target, rocm),
             self.torch_gfx(rocm).map(|row| &row.origin),
         );
     }
@@ -143,9 +143,6 @@ impl Compat {
         target: &GfxTarget,
         answers: &mut AnswerList<'a>,
     ) {
-        if foreign_torch_support(torch).is_some() {
-            return;
-        }
         let row = self.torch(torch);
         let indexes: Vec<RocmVersion> = row
             .iter()
@@ -166,14 +163,13 @@ impl Compat {
                 other @ Support::Unknown(_) => unknown = unknown.or(Some(other)),
             }
         }
-        let wheels = OfficialWheels {
-            torch: vec![torch.clone()],
-            rocm: with,
+        let subject = |rocm| {
+            let torch = WheelVersions::OneOf(vec![torch.clone()]);
+            AnswerSubject::WheelsGfx(OfficialWheels { torch, rocm }, target.clone())
         };
-        let subject = AnswerSubject::WheelsGfx(wheels, target.clone());
         if let Some(gfx) = origin {
             answers.add(
-                subject,
+                subject(WheelVersions::OneOf(with)),
                 AnswerScope::Requested,
                 Support::Supported {
                     source: self.cite_gfx("torch-gfx", gfx),
@@ -195,7 +191,7 @@ impl Compat {
             }),
         };
         answers.add(
-            subject,
+            subject(WheelVersions::Any),
             AnswerScope::Requested,
             support,
             row.map(|row| &row.origin),
@@ -225,8 +221,8 @@ impl Compat {
             return;
         };
         let wheels = OfficialWheels {
-            torch: versions_of(&named),
-            rocm: vec![rocm.clone()],
+            torch: WheelVersions::OneOf(versions_of(&named)),
+            rocm: WheelVersions::OneOf(vec![rocm.clone()]),
         };
         answers.add(
             AnswerSubject::WheelsPython(wheels, python),
@@ -298,9 +294,12 @@ impl Compat {
                 origin,
             );
             for target in query.gfx.iter().filter(|_| builds) {
-                let backend_name = (*backend).clone();
                 answers.add(
-                    AnswerSubject::PackageGfx(release.clone(), backend_name, target.clone()),
+                    AnswerSubject::PackageGfx {
+                        package: release.clone(),
+                        backend: (*backend).clone(),
+                        target: target.clone(),
+                    },
                     scope.clone(),
                     self.package_gfx_support(package, version, backend, target),
                     origin,
@@ -325,7 +324,11 @@ impl Compat {
                 };
                 if let Some(requirement) = self.import_requirements(import).next() {
                     answers.add(
-                        AnswerSubject::Import(release.clone(), backend.clone(), torch.clone()),
+                        AnswerSubject::Import {
+                            package: release.clone(),
+                            backend: backend.clone(),
+                            torch: torch.clone(),
+                        },
                         scope,
                         self.import_support(import),
                         Some(&requirement.origin),

@@ -57,15 +57,21 @@ impl Compat {
             query.package = None;
             query.backend = None;
         }
-        let mut change = self.nearest_values(&query);
+        let change = self.nearest_values(&query);
         let query = rocm_query(&query);
-        if let (1, Some(change), Some(torch), Some(rocm)) =
-            (reasons.len(), &mut change, &query.torch, &query.rocm)
-            && self.torch_rocm_support(torch, rocm).is_unsupported()
-        {
-            change.torch_source = self.other_source_of_torch(TORCH_REPOSITORY, torch, rocm);
-        }
-        let hint = change.map(Hint::Change);
+        let torch_source = match (&query.torch, &query.rocm) {
+            (Some(torch), Some(rocm))
+                if reasons.len() == 1
+                    && self.torch_rocm_support(torch, rocm).is_unsupported() =>
+            {
+                self.other_source_of_torch(TORCH_REPOSITORY, torch, rocm)
+            }
+            _ => None,
+        };
+        let hint = change.map(|change| Hint::Change {
+            change,
+            torch_source,
+        });
         for reason in reasons {
             reason.hint.clone_from(&hint);
         }
@@ -215,7 +221,6 @@ impl Compat {
             torch,
             rocm,
             python: python.and_then(|python| self.python_range(to, python, targets)),
-            torch_source: None,
         };
         (change != ValueChange::default()).then_some(change)
     }
@@ -386,9 +391,13 @@ mod tests {
     #[test]
     fn wheels_that_do_not_exist_have_no_answer_about_targets() {
         let compat = Compat::embedded();
-        for torch in ["2.9", "2.9.0+cu128"] {
-            let text = format!("torch={torch} rocm=7.0 gfx=gfx942");
-            let answers = compat.explain(&query(&compat, &text));
+        for text in [
+            "torch=2.9 rocm=7.0 gfx=gfx942",
+            "torch=2.9 rocm=7.0 gfx=gfx1031",
+            "torch=2.9.0+cu128 rocm=7.0 gfx=gfx942",
+            "torch=2.9.0+cu128 gfx=gfx942",
+        ] {
+            let answers = compat.explain(&query(&compat, text));
             assert!(answers[0].support.is_unsupported());
             assert!(
                 !answers
@@ -418,7 +427,8 @@ mod tests {
                         row.torch
                     );
                     let given = query(&compat, &text);
-                    let Some(Hint::Change(change)) = first_hint(compat.explain(&given)) else {
+                    let hint = first_hint(compat.explain(&given));
+                    let Some(Hint::Change { change, .. }) = hint else {
                         continue;
                     };
                     let followed = CompatQuery {

@@ -109,13 +109,12 @@ impl Compat {
                 "torch {torch} has wheels for ROCm {}, not {rocm}",
                 join_with_and(&row.rocm_index)
             ),
-            hint: nearest_rocm(listed, rocm).map(|near| {
-                let change = ValueChange {
+            hint: nearest_rocm(listed, rocm).map(|near| Hint::Change {
+                change: ValueChange {
                     rocm: vec![near.clone()],
-                    torch_source: self.other_source_of_torch(repository, torch, rocm),
                     ..ValueChange::default()
-                };
-                change.into()
+                },
+                torch_source: self.other_source_of_torch(repository, torch, rocm),
             }),
             source: self.cite("torch.yaml", &["torch ", &row.torch].concat(), &row.origin),
         })
@@ -161,7 +160,7 @@ impl Compat {
         let known: Vec<PythonVersion> =
             listed.iter().filter_map(|text| text.parse().ok()).collect();
         let hint = match (known.first(), known.last()) {
-            (Some(first), Some(last)) => Hint::Change(ValueChange {
+            (Some(first), Some(last)) => Hint::from(ValueChange {
                 python: Some([*first, *last]),
                 ..ValueChange::default()
             }),
@@ -458,7 +457,7 @@ mod tests {
         );
         let near = |torch: &str, rocm: &str| match unsupported_reason(torch_rocm(torch, rocm)).hint
         {
-            Some(Hint::Change(change)) => change.rocm,
+            Some(Hint::Change { change, .. }) => change.rocm,
             other => panic!("{other:?}"),
         };
         for (torch, rocm, expect) in [
