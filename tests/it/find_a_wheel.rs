@@ -218,6 +218,9 @@ fn reports() -> Vec<Value> {
         python("\"2.99.0\"", "\"7.99.1\""),
         python("\"2.9.1+cpu\"", "null"),
         python("\"2.5.1+cu124\"", "null"),
+        python("\"2.5.1+cuda12.4\"", "null"),
+        python("\"2.9.1+xpu\"", "null"),
+        python("\"2.9.1+custom\"", "null"),
         python("\"not a version\"", "null"),
         python("null", "null"),
         r#"{"build": {"gfx": ["gfx1151"]}, "overrides": {"runtime_gfx": "gfx1100"}, "hip_version": "5.2.21153"}"#

@@ -274,7 +274,7 @@ fn a_torch_is_given_as_it_reports_its_version() {
             .contains("ROCm 5.7"),
         "what is said apart counts"
     );
-    for foreign in ["2.9.1+cpu", "2.9.1+cu126"] {
+    for foreign in ["2.9.1+cpu", "2.9.1+cu126", "2.9.1+cuda12.6"] {
         let outcome = given(foreign, &[], 0);
         assert_reported(&outcome, "G207 torch-not-for-rocm", true);
         assert!(outcome.stderr.contains(foreign), "{}", outcome.stderr);

@@ -51,8 +51,11 @@ impl SupportReason {
 /// Returns the answer for a torch version whose local version label names another accelerator than
 /// ROCm, `2.9.0+cu128`; `None` for other versions.
 pub(super) fn foreign_torch_support(torch: &Version) -> Option<Support> {
-    let Some(TorchBuild::Other(accelerator)) = TorchBuild::of(torch) else {
-        return None;
+    let accelerator = match TorchBuild::of(torch)? {
+        TorchBuild::Rocm(_) => return None,
+        TorchBuild::Cuda => "CUDA",
+        TorchBuild::Cpu => "the CPU",
+        TorchBuild::Xpu => "Intel GPUs",
     };
     let change = ValueChange {
         torch: Some(torch.public()),
@@ -474,7 +477,7 @@ mod tests {
     #[test]
     fn torch_that_is_built_for_another_accelerator_is_unsupported() {
         for (torch, accelerator) in [
-            ("2.8.0+cu128", "CUDA 12.8"),
+            ("2.8.0+cu128", "CUDA"),
             ("2.8.0+cpu", "the CPU"),
             ("2.99.0+xpu", "Intel GPUs"),
         ] {

@@ -1,6 +1,6 @@
 //! The accelerator that a torch wheel was built for, by its local version label.
 
-use super::{LocalLabel, RocmVersion, Version, cuda_version};
+use super::{LocalLabel, RocmVersion, Version};
 
 /// The accelerator that a torch wheel was built for.
 ///
@@ -10,15 +10,19 @@ use super::{LocalLabel, RocmVersion, Version, cuda_version};
 /// let build = TorchBuild::of(&"2.9.0+rocm6.4".parse()?);
 /// assert_eq!(build, Some(TorchBuild::Rocm("6.4".parse()?)));
 /// let build = TorchBuild::of(&"2.9.0+cu128".parse()?);
-/// assert_eq!(build, Some(TorchBuild::Other("CUDA 12.8".to_owned())));
+/// assert_eq!(build, Some(TorchBuild::Cuda));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TorchBuild {
     /// ROCm, with its version.
     Rocm(RocmVersion),
-    /// Another accelerator, in words: `CUDA 12.8`.
-    Other(String),
+    /// CUDA.
+    Cuda,
+    /// No accelerator: the CPU alone.
+    Cpu,
+    /// Intel GPUs.
+    Xpu,
 }
 
 impl TorchBuild {
@@ -30,17 +34,20 @@ impl TorchBuild {
         if let Some(rocm) = label.strip_prefix("rocm") {
             return RocmVersion::from_leading_numbers(rocm).map(Self::Rocm);
         }
-        // `cu128`, `cpu`, `cpu.cxx11.abi`, `xpu`.
-        let name = label.split('.').next().unwrap_or(label);
-        let other = match (name, name.strip_prefix("cu")) {
-            ("cpu", _) => "the CPU".to_owned(),
-            ("xpu", _) => "Intel GPUs".to_owned(),
-            (_, Some(digits)) if digits.starts_with(|c: char| c.is_ascii_digit()) => {
-                format!("CUDA {}", cuda_version(digits))
+        // `cpu.cxx11.abi`, `xpu`, `cuda`, `cuda12.4`, `cu128`.
+        match label.split('.').next()? {
+            "cpu" => Some(Self::Cpu),
+            "xpu" => Some(Self::Xpu),
+            "cuda" => Some(Self::Cuda),
+            name => {
+                let version = name
+                    .strip_prefix("cuda")
+                    .or_else(|| name.strip_prefix("cu"))?;
+                version
+                    .starts_with(|c: char| c.is_ascii_digit())
+                    .then_some(Self::Cuda)
             }
-            _ => return None,
-        };
-        Some(Self::Other(other))
+        }
     }
 }
 
@@ -52,16 +59,17 @@ mod tests {
     fn labels_of_torch_name_accelerators() {
         let build = |torch: &str| TorchBuild::of(&torch.parse().unwrap());
         let rocm = |version: &str| Some(TorchBuild::Rocm(version.parse().unwrap()));
-        let other = |name: &str| Some(TorchBuild::Other(name.to_owned()));
         for (torch, expect) in [
             ("2.9.0+rocm6.4", rocm("6.4")),
             ("2.9.0+ROCm6.4", rocm("6.4")),
             ("2.9.0+rocm7.0.2.git1234567", rocm("7.0.2")),
-            ("2.9.0+cu128", other("CUDA 12.8")),
-            ("2.5.1+cu118.with.pypi.cudnn", other("CUDA 11.8")),
-            ("2.9.0+cpu", other("the CPU")),
-            ("2.5.1+cpu.cxx11.abi", other("the CPU")),
-            ("2.9.0+xpu", other("Intel GPUs")),
+            ("2.9.0+cu128", Some(TorchBuild::Cuda)),
+            ("2.5.1+cu118.with.pypi.cudnn", Some(TorchBuild::Cuda)),
+            ("2.9.0+cuda12.4", Some(TorchBuild::Cuda)),
+            ("2.9.0+cuda", Some(TorchBuild::Cuda)),
+            ("2.9.0+cpu", Some(TorchBuild::Cpu)),
+            ("2.5.1+cpu.cxx11.abi", Some(TorchBuild::Cpu)),
+            ("2.9.0+xpu", Some(TorchBuild::Xpu)),
             ("2.9.0", None),
             ("2.9.0a0+git1234567", None),
             ("2.9.0+custom", None),

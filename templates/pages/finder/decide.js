@@ -109,7 +109,7 @@ function textsOfReport(json, data) {
     gfx: [...new Set(targets.map(read.gfx).filter(Boolean))].sort(),
     platform: text(python.platform) || null,
     libc: known("libc", text(python.libc)),
-    foreignTorch: torch && !text(python.torch_hip) && local && /^(cu|cpu)/.test(local) ? torch : null,
+    foreignTorch: torch && !text(python.torch_hip) && local && /^(cpu|xpu|cuda)(\.|$)|^cu(da)?\d/.test(local) ? torch : null,
   };
 }
 

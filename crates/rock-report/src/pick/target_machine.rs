@@ -401,14 +401,16 @@ impl FromStr for InstalledTorch {
     type Err = rock_names::VersionError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let version: Version = text.parse()?;
-        let build = TorchBuild::of(&version);
-        let foreign = matches!(build, Some(TorchBuild::Other(_))).then(|| text.to_owned());
+        let (rocm, foreign) = match TorchBuild::of(&version) {
+            Some(TorchBuild::Rocm(rocm)) => (Some(rocm), None),
+            Some(TorchBuild::Cuda | TorchBuild::Cpu | TorchBuild::Xpu) => {
+                (None, Some(text.to_owned()))
+            }
+            None => (None, None),
+        };
         Ok(Self {
             series: TorchSeries::of(&version),
-            rocm: match build {
-                Some(TorchBuild::Rocm(rocm)) => Some(rocm),
-                _ => None,
-            },
+            rocm,
             foreign,
         })
     }
