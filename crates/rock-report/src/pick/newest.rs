@@ -40,9 +40,11 @@ pub struct WheelFilter {
 pub struct NewestWheel<'l> {
     /// One wheel per distribution, sorted by name.
     pub wheels: Vec<&'l LocalWheel>,
-    /// Distributions without a matching wheel, with the labels of their wheels or, if these are for
-    /// other Pythons, their Python and ABI tags; empty if they are for other systems.
+    /// Distributions without a matching wheel, with the Python and ABI tags of their wheels that
+    /// have the label or, if none has it, the labels of all; empty if they are for other systems.
     pub others: BTreeMap<String, BTreeSet<String>>,
+    /// Distributions without a matching wheel that have wheels with the label for other Pythons.
+    pub for_other_pythons: BTreeSet<String>,
     /// Wheels that match the Python and the label, but not the system.
     pub foreign: Vec<ForeignWheel<'l>>,
 }
@@ -76,7 +78,7 @@ pub fn newest<'l>(wheels: &'l [LocalWheel], asked: &WheelFilter) -> NewestWheel<
         {
             continue;
         }
-        let (fitting, foreign): (Vec<_>, Vec<_>) = wheels
+        let (fitting, for_others): (Vec<_>, Vec<_>) = wheels
             .into_iter()
             .partition(|wheel| is_for(asked.python, &wheel.name));
         let key = |wheel: &&LocalWheel| {
@@ -124,11 +126,14 @@ pub fn newest<'l>(wheels: &'l [LocalWheel], asked: &WheelFilter) -> NewestWheel<
                 let tags = |wheel: &LocalWheel| {
                     format!("{}-{}", wheel.name.python_tags(), wheel.name.abi_tags())
                 };
-                let others = if fitting.is_empty() {
-                    foreign.into_iter().map(tags).collect()
+                let has_label = |wheel: &&LocalWheel| wheel.has_label(asked.label.as_ref());
+                let for_others_with_label = for_others.iter().copied().filter(has_label);
+                let mut others: BTreeSet<String> = for_others_with_label.map(tags).collect();
+                if others.is_empty() {
+                    others = fitting.into_iter().chain(for_others).map(label).collect();
                 } else {
-                    fitting.into_iter().map(label).collect()
-                };
+                    found.for_other_pythons.insert(project.clone());
+                }
                 found.others.insert(project, others);
             }
         }

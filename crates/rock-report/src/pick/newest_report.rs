@@ -113,16 +113,16 @@ impl NewestWheel<'_> {
         for foreign in &foreign {
             diagnostic = diagnostic.note(omission(foreign));
         }
-        let differing: BTreeSet<MachineProperty> = if foreign.is_empty() && filter.label.is_none() {
-            [MachineProperty::Python].into()
-        } else {
-            let property = |foreign: &&ForeignWheel<'_>| {
-                let platforms = PlatformNeed::of(&foreign.wheel.name, &mut BTreeMap::new());
-                let platform = filter.platform.as_deref();
-                foreign.difference.property(&platforms, platform)
-            };
-            foreign.iter().filter_map(property).collect()
+        let property = |foreign: &&ForeignWheel<'_>| {
+            let platforms = PlatformNeed::of(&foreign.wheel.name, &mut BTreeMap::new());
+            let platform = filter.platform.as_deref();
+            foreign.difference.property(&platforms, platform)
         };
+        let mut differing: BTreeSet<MachineProperty> =
+            foreign.iter().filter_map(property).collect();
+        if self.for_other_pythons.contains(project) {
+            differing.insert(MachineProperty::Python);
+        }
         diagnostic.notes.extend(filter.detected.note(&differing));
         diagnostic.help(match foreign.first() {
             Some(foreign) => {
@@ -187,32 +187,36 @@ mod tests {
 
     #[test]
     fn detected_properties_that_differ_are_named() {
-        let wheels = [wheel("a-1-cp312-cp312-manylinux_2_39_x86_64.whl")];
-        let note = |python: &str| {
+        let wheels = [wheel("a-1+rocm6.2-cp312-cp312-manylinux_2_39_x86_64.whl")];
+        let notes = |python: &str, label: &str| {
             let detected = [
                 (MachineProperty::Python, format!("Python {python}")),
                 (MachineProperty::Libc, "glibc 2.35".to_owned()),
             ];
             let filter = WheelFilter {
                 python: python.parse().ok(),
+                label: label.parse().ok(),
                 platform: Some("linux_x86_64".to_owned()),
                 libc: "glibc 2.35".parse().ok(),
                 detected: DetectedProperties(detected.into()),
                 ..WheelFilter::default()
             };
             let found = newest(&wheels, &filter);
-            found.diagnostics("dist", &filter)[0].notes[1].clone()
+            found.diagnostics("dist", &filter)[0].notes.clone()
         };
         assert_eq!(
-            note("3.12"),
+            notes("3.12", "")[1],
             "glibc 2.35 was detected on this machine; for another one, pass `--glibc` (or \
              `--musl`), or compare only what is passed with `--only-given`"
         );
-        assert_eq!(
-            note("3.11"),
-            "Python 3.11 was detected on this machine; for another one, pass `--python`, or \
-             compare only what is passed with `--only-given`"
-        );
+        for label in ["", "rocm6.2"] {
+            assert_eq!(
+                notes("3.11", label)[1],
+                "Python 3.11 was detected on this machine; for another one, pass `--python`, or \
+                 compare only what is passed with `--only-given`"
+            );
+        }
+        assert_eq!(notes("3.11", "rocm6.3"), ["there are `rocm6.2`"]);
     }
 
     #[test]

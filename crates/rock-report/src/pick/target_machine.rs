@@ -365,14 +365,14 @@ impl DetectedProperties {
             .filter(|(property, _)| properties.contains(*property))
             .map(|(property, value)| (property.options(), value.as_str()))
             .unzip();
-        let verb = match values.len() {
+        let (verb, other) = match values.len() {
             0 => return None,
-            1 => "was",
-            _ => "were",
+            1 => ("was", "another one"),
+            _ => ("were", "others"),
         };
         Some(format!(
-            "{} {verb} detected on this machine; for another one, pass {}, or compare only what \
-             is passed with `--only-given`",
+            "{} {verb} detected on this machine; for {other}, pass {}, or compare only what is \
+             passed with `--only-given`",
             values.join(" and "),
             options.join(" and ")
         ))

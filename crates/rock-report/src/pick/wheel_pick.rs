@@ -461,8 +461,8 @@ mod tests {
         let errors = pick(&names, machine.clone()).diagnostics();
         assert_eq!(
             errors[0].notes[1],
-            "glibc 2.17 and ROCm 5.2 (from `hipconfig`) were detected on this machine; for another \
-             one, pass `--glibc` (or `--musl`) and `--rocm`, or compare only what is passed with \
+            "glibc 2.17 and ROCm 5.2 (from `hipconfig`) were detected on this machine; for others, \
+             pass `--glibc` (or `--musl`) and `--rocm`, or compare only what is passed with \
              `--only-given`"
         );
         let given = machine.with_overrides(MachineOverrides {
