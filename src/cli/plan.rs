@@ -463,7 +463,7 @@ fn warn_of_refusals(plan: &Plan, workspace: &Workspace<'_>, compat: &Compat, sin
 }
 
 /// Warns about Pythons and versions that the projects in source trees do not have. `check` compares
-/// them with every job.
+/// them with every job, which takes longer than with one job of each version and Python.
 fn warn_of_projects(
     plan: &Plan,
     workspace: &Workspace<'_>,
@@ -474,7 +474,8 @@ fn warn_of_projects(
     let projects = exec::SourceProjects::default();
     let caller = &shell.environment.current_dir;
     for (number, (group, recipe)) in plan.groups.iter().zip(recipes(workspace)).enumerate() {
-        let warnings = projects.warnings_by_python(group.jobs(number), recipe, compat, caller);
+        let jobs = group.jobs_by_version_and_python(number);
+        let warnings = projects.warnings_of_jobs(jobs, recipe, compat, caller);
         for warning in warnings {
             sink.push(placed(warning, &group.config.locations));
         }

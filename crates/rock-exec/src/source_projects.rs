@@ -6,8 +6,6 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use itertools::Itertools as _;
-
 use crate::codes::build as codes;
 use crate::missing_sources::source_paths;
 use rock_compat::Compat;
@@ -36,9 +34,8 @@ struct SourceProject {
 }
 
 impl SourceProjects {
-    /// Returns the warnings about the jobs of a matrix file, each once. Only the first job of each
-    /// Python is compared with the projects, which takes less time than all jobs.
-    pub fn warnings_by_python<'p>(
+    /// Returns the warnings about jobs of a matrix file, each once.
+    pub fn warnings_of_jobs<'p>(
         &self,
         jobs: impl Iterator<Item = JobView<'p>>,
         recipe: &RecipeDocument,
@@ -48,13 +45,9 @@ impl SourceProjects {
         if !recipe.has_sources_of_this_machine() {
             return Vec::new();
         }
-        let python = |job: &JobView<'p>| {
-            let mut axes = job.axes();
-            axes.find_map(|(name, value)| (name == "python").then_some(value))
-        };
         let (site, facts) = (BuildSite::Container, BTreeMap::new());
         let mut found: Vec<Diagnostic> = Vec::new();
-        for job in jobs.unique_by(python).map(JobView::to_job) {
+        for job in jobs.map(JobView::to_job) {
             // Errors of recipes are reported elsewhere.
             let Ok(build) = rock_recipe::build(&job, recipe, compat, &site, &facts) else {
                 continue;

@@ -16,7 +16,8 @@ use super::plan_checks::{
 };
 use super::{PlanInputs, collisions};
 use crate::config::{
-    CheckProfile, Leaves, MatrixConfig, RecipeProfile, RepairPlatform, Switch, check_recipe,
+    AxisRole, CheckProfile, Leaves, MatrixConfig, RecipeProfile, RepairPlatform, Switch,
+    check_recipe,
 };
 use crate::matrix::{AxisSpace, CellRank, ExclusionRow, MatrixExpansion, expand};
 use rock_compat::Compat;
@@ -281,6 +282,20 @@ impl PlanGroup {
             compact,
             number,
         })
+    }
+
+    /// Returns the first job of each pair of a version and a Python; `number` is the group's index
+    /// in the plan.
+    pub fn jobs_by_version_and_python(&self, number: usize) -> impl Iterator<Item = JobView<'_>> {
+        let axes = [AxisRole::Package, AxisRole::Python].map(|role| self.space.position(role));
+        let value_counts = axes.iter().flatten();
+        let value_counts = value_counts.map(|&axis| self.space.axes()[axis].values.len());
+        // Jobs after the first one of the last pair are not compared.
+        let pair_count: usize = value_counts.product();
+        let pair = move |job: &JobView<'_>| {
+            axes.map(|axis| axis.map(|axis| self.space.index(job.compact.cell, axis)))
+        };
+        self.jobs(number).unique_by(pair).take(pair_count)
     }
 
     /// Returns the number of jobs.
