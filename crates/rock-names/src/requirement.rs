@@ -9,15 +9,21 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
-use pep508_rs::{MarkerTree, Pep508Error, Pep508Url};
+use pep508_rs::{MarkerEnvironment, MarkerEnvironmentBuilder, MarkerTree, Pep508Error, Pep508Url};
+
+use super::{PythonVersion, VersionError, VersionSpecifiers};
 
 /// The maximum nesting of parentheses in a marker; `packaging` recurses for each.
 const MAX_MARKER_DEPTH: usize = 64;
 
-/// A valid requirement (PEP 508), of which only the name is kept.
+/// A valid requirement (PEP 508), without its extras and its URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Requirement {
     name: String,
+    /// The version specifiers as written, without parentheses.
+    versions: String,
+    /// The marker as written, without its `;`.
+    marker: Option<String>,
 }
 
 /// The error of parsing a [`Requirement`].
@@ -35,6 +41,25 @@ impl Requirement {
     pub fn name(&self) -> &str {
         &self.name
     }
+
+    /// Returns the specifiers of the required versions; none for a URL.
+    ///
+    /// # Errors
+    /// If a specifier is one that only `pep508_rs` accepts.
+    pub fn specifiers(&self) -> Result<VersionSpecifiers, VersionError> {
+        self.versions.parse()
+    }
+
+    /// Returns whether the marker holds for `CPython` of this version on x86-64 Linux.
+    pub fn applies_to(&self, python: PythonVersion) -> bool {
+        let Some(marker) = &self.marker else {
+            return true;
+        };
+        linux_environment(python).is_ok_and(|environment| {
+            let holds = |comparison: MarkerTree| comparison.evaluate(&environment, &[]);
+            evaluate_marker(marker, holds) == Ok(true)
+        })
+    }
 }
 
 impl FromStr for Requirement {
@@ -42,13 +67,21 @@ impl FromStr for Requirement {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let read = || {
-            let RequirementParts { head, marker } = split(text)?;
+            let RequirementParts {
+                head,
+                versions,
+                marker,
+            } = split(text)?;
             // `pep508_rs` copies the whole text for each extra, so the head has none.
             let parsed = pep508_rs::Requirement::<UncheckedUrl>::from_str(&head)
                 .map_err(|error| reason(&error))?;
-            marker.map_or(Ok(()), check_marker)?;
+            if let Some(marker) = marker {
+                evaluate_marker(marker, |_| true)?;
+            }
             Ok(Self {
                 name: parsed.name.to_string(),
+                versions: without_parentheses(versions).to_owned(),
+                marker: marker.map(str::to_owned),
             })
         };
         read().map_err(|reason| RequirementError {
@@ -60,8 +93,10 @@ impl FromStr for Requirement {
 
 /// The parts of a requirement, which are parsed separately.
 struct RequirementParts<'t> {
-    /// The name with the version specifier or the URL.
+    /// The name with the version specifiers or the URL.
     head: String,
+    /// The version specifiers, which may be in parentheses; empty for a URL.
+    versions: &'t str,
     /// The marker, without its `;`.
     marker: Option<&'t str>,
 }
@@ -82,7 +117,7 @@ fn split(text: &str) -> Result<RequirementParts<'_>, String> {
         ));
     }
     let rest = after_extras(rest)?;
-    let (detail, marker) = match rest.strip_prefix('@') {
+    let (detail, versions, marker) = match rest.strip_prefix('@') {
         // A `;` may be part of a URL, which ends at a blank.
         Some(url) => {
             let url = url.trim_start_matches(BLANKS);
@@ -98,11 +133,11 @@ fn split(text: &str) -> Result<RequirementParts<'_>, String> {
                     excerpt(after)
                 ));
             }
-            (format!("@ {url}"), marker)
+            (format!("@ {url}"), "", marker)
         }
         None => match rest.split_once(';') {
-            Some((versions, marker)) => (versions.to_owned(), Some(marker)),
-            None => (rest.to_owned(), None),
+            Some((versions, marker)) => (versions.to_owned(), versions, Some(marker)),
+            None => (rest.to_owned(), rest, None),
         },
     };
     if text[..text.len() - marker.map_or(0, str::len)].contains(['\n', '\r']) {
@@ -110,8 +145,17 @@ fn split(text: &str) -> Result<RequirementParts<'_>, String> {
     }
     Ok(RequirementParts {
         head: format!("{name} {detail}").trim_end().to_owned(),
+        versions,
         marker,
     })
+}
+
+fn without_parentheses(text: &str) -> &str {
+    let text = text.trim();
+    let inner = text.strip_prefix('(');
+    inner
+        .and_then(|inner| inner.strip_suffix(')'))
+        .unwrap_or(text)
 }
 
 /// Checks the extras after a name, and returns the rest.
@@ -180,44 +224,99 @@ fn reason<T: Pep508Url>(error: &Pep508Error<T>) -> String {
         .to_owned()
 }
 
-/// Checks a marker: comparisons, `and`, `or`, parentheses.
-fn check_marker(marker: &str) -> Result<(), String> {
+/// Returns the environment of markers for `CPython` on x86-64 Linux.
+fn linux_environment(
+    python: PythonVersion,
+) -> Result<MarkerEnvironment, pep440_rs::VersionParseError> {
+    let version = python.plain();
+    let full_version = format!("{version}.0");
+    MarkerEnvironment::try_from(MarkerEnvironmentBuilder {
+        implementation_name: "cpython",
+        implementation_version: &full_version,
+        os_name: "posix",
+        platform_machine: "x86_64",
+        platform_python_implementation: "CPython",
+        platform_release: "",
+        platform_system: "Linux",
+        platform_version: "",
+        python_full_version: &full_version,
+        python_version: &version,
+        sys_platform: "linux",
+    })
+}
+
+/// The value of the part of a marker that was read, inside of its parentheses.
+struct PartialMarker {
+    /// Whether an operand of an `or` that was read holds.
+    any: bool,
+    /// Whether all comparisons after the last `or` hold.
+    all: bool,
+}
+
+impl PartialMarker {
+    const EMPTY: Self = Self {
+        any: false,
+        all: true,
+    };
+
+    fn value(&self) -> bool {
+        self.any || self.all
+    }
+}
+
+/// Evaluates a marker: comparisons, `and`, `or`, parentheses. Returns an error if it is invalid.
+fn evaluate_marker(marker: &str, holds: impl Fn(MarkerTree) -> bool) -> Result<bool, String> {
     let mut rest = marker.trim_start();
-    let mut depth = 0_usize;
+    let mut part = PartialMarker::EMPTY;
+    // The parts around the open parentheses.
+    let mut outer_parts: Vec<PartialMarker> = Vec::new();
     loop {
         // A comparison, after any number of opening parentheses.
         while let Some(inner) = rest.strip_prefix('(') {
-            depth += 1;
-            if depth > MAX_MARKER_DEPTH {
+            if outer_parts.len() == MAX_MARKER_DEPTH {
                 return Err(format!(
                     "its marker nests parentheses more than {MAX_MARKER_DEPTH} deep"
                 ));
             }
+            outer_parts.push(std::mem::replace(&mut part, PartialMarker::EMPTY));
             rest = inner.trim_start();
         }
         let (comparison, after) = split_comparison(rest)?;
-        MarkerTree::parse_str::<UncheckedUrl>(comparison).map_err(|error| reason(&error))?;
+        let comparison =
+            MarkerTree::parse_str::<UncheckedUrl>(comparison).map_err(|error| reason(&error))?;
+        part.all &= holds(comparison);
         rest = after.trim_start();
         // The operator before the next comparison, after any number of closing parentheses.
         while let Some(outer) = rest.strip_prefix(')') {
-            depth = depth
-                .checked_sub(1)
+            let inner = part.value();
+            part = outer_parts
+                .pop()
                 .ok_or("its marker closes a parenthesis that was not opened")?;
+            part.all &= inner;
             rest = outer.trim_start();
         }
         if rest.is_empty() {
-            return if depth == 0 {
-                Ok(())
+            return if outer_parts.is_empty() {
+                Ok(part.value())
             } else {
                 Err("its marker has an unclosed parenthesis".to_owned())
             };
         }
         let (word, after) = split_word(rest);
-        if !["and", "or"].contains(&word) {
-            return Err(format!(
-                "expected `and` or `or` in its marker, found `{}`",
-                excerpt(rest)
-            ));
+        match word {
+            "and" => {}
+            "or" => {
+                part = PartialMarker {
+                    any: part.value(),
+                    all: true,
+                };
+            }
+            _ => {
+                return Err(format!(
+                    "expected `and` or `or` in its marker, found `{}`",
+                    excerpt(rest)
+                ));
+            }
         }
         rest = after.trim_start();
     }
@@ -389,6 +488,51 @@ mod tests {
         "a @ b\u{c}; os_name == 'x'": `b\u{c};` is not a URL
         "a @ b\u{c} ; os_name == 'x' \u{20f2}": `b\u{c}` is not a URL
         "#);
+    }
+
+    #[test]
+    fn versions_are_those_in_front_of_the_marker() {
+        let versions = |text: &str| {
+            let requirement: Requirement = text.parse().unwrap();
+            requirement.specifiers().unwrap().to_string()
+        };
+        assert_eq!(versions("torch"), "");
+        assert_eq!(versions("torch (==2.5.1)"), "==2.5.1");
+        assert_eq!(versions("torch[opt] >= 2.5, <3 ; os_name == 'x'"), ">=2.5,<3");
+        assert_eq!(versions("torch @ https://example.invalid/a"), "");
+    }
+
+    /// `and` binds tighter than `or`.
+    #[test]
+    fn markers_hold_for_a_python_on_linux() {
+        let applies = |marker: &str| {
+            let requirement: Requirement = format!("a; {marker}").parse().unwrap();
+            requirement.applies_to("3.12".parse().unwrap())
+        };
+        for marker in [
+            "sys_platform == 'linux'",
+            "platform_system == 'Linux' and platform_machine == 'x86_64'",
+            "python_version >= '3.12' and python_version < '3.13'",
+            "os_name == 'posix' or os_name == 'x' and os_name == 'y'",
+            "(os_name == 'x' or (os_name == 'posix')) and implementation_name == 'cpython'",
+        ] {
+            assert!(applies(marker), "{marker}");
+        }
+        for marker in [
+            "sys_platform == 'darwin'",
+            "python_version < '3.12'",
+            "extra == 'x'",
+            "os_name == 'x' or os_name == 'posix' and os_name == 'y'",
+            "(os_name == 'posix' or os_name == 'x') and os_name == 'y'",
+            "os_name == 'posix' and (os_name == 'x' or os_name == 'y')",
+        ] {
+            assert!(!applies(marker), "{marker}");
+        }
+        assert!(
+            "a".parse::<Requirement>()
+                .unwrap()
+                .applies_to("3.12".parse().unwrap())
+        );
     }
 
     /// A decision diagram of this marker has 2^40 nodes.

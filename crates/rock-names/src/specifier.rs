@@ -17,7 +17,7 @@ use super::{Version, VersionError};
 /// A set of clauses that must all hold, `>=2.7,<3`; the empty set allows every version.
 ///
 /// Pre-releases are not filtered: `>=2.7` contains `2.8rc1`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct VersionSpecifiers {
     clauses: Vec<SpecifierClause>,
 }
@@ -69,6 +69,13 @@ impl VersionSpecifiers {
         self.clauses
             .iter()
             .all(|clause| clause.allows(version, &public))
+    }
+
+    /// Returns the specifiers with the clauses of others, which must hold, too.
+    #[must_use]
+    pub fn and(mut self, others: Self) -> Self {
+        self.clauses.extend(others.clauses);
+        self
     }
 
     /// Returns whether any patch release of a minor version is allowed. The answer can change only

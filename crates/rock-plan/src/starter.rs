@@ -16,6 +16,7 @@ mod shipped;
 use std::fmt;
 use std::sync::Arc;
 
+use itertools::Itertools as _;
 use serde::Serialize;
 
 use self::project_fields::{
@@ -28,7 +29,8 @@ use rock_compat::rows::{Confidence, TorchRow};
 use rock_compat::{Compat, Support};
 use rock_diagnostic::Diagnostic;
 use rock_names::{
-    DistributionName, PackageVersion, PythonVersion, RocmVersion, Version, VersionSpecifiers,
+    DistributionName, PackageVersion, PythonVersion, Requirement, RocmVersion, Version,
+    VersionSpecifiers,
 };
 use rock_template::{TemplateError, render};
 
@@ -59,9 +61,8 @@ pub struct PythonProject {
     pub read_from: &'static str,
     /// Whether it is compiled against torch.
     pub needs_torch: bool,
-    /// Versions of torch that its build and its dependencies require, if `pyproject.toml` limits
-    /// them.
-    pub torch: Option<VersionSpecifiers>,
+    /// The requirements on torch of its build and of the project itself, by `pyproject.toml`.
+    pub torch: Vec<Requirement>,
     /// Python versions that it supports (`requires-python`), if its files state them.
     pub python: Option<VersionSpecifiers>,
     /// The module that it installs, if one has the project's name.
@@ -381,6 +382,15 @@ struct StarterValues {
     gfx: Vec<&'static str>,
 }
 
+/// A requirement on torch that no values of a starter matrix meet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct MissingTorch {
+    /// The version specifiers.
+    versions: String,
+    /// The Python versions that the project supports, if only wheels for these are missing.
+    python: Option<String>,
+}
+
 #[derive(Serialize)]
 struct ProjectView<'a> {
     name: String,
@@ -389,7 +399,7 @@ struct ProjectView<'a> {
     module: Option<&'a str>,
     python: String,
     torch: Option<String>,
-    missing_torch: Option<String>,
+    missing_torch: Option<MissingTorch>,
     rocm: String,
     gfx: Vec<&'static str>,
 }
@@ -452,7 +462,7 @@ fn project_matrix(project: &PythonProject, compat: &Compat) -> Result<String, St
 }
 
 /// Returns the values for a project: the newest ones that it supports. If no known torch is one that
-/// it requires, the second value is this requirement.
+/// it requires, the second value describes this requirement.
 ///
 /// # Errors
 /// If the compatibility data has no torch for its Python versions.
@@ -460,24 +470,43 @@ fn project_values(
     project: &PythonProject,
     needs_torch: bool,
     compat: &Compat,
-) -> Result<(StarterValues, Option<String>), StarterError> {
+) -> Result<(StarterValues, Option<MissingTorch>), StarterError> {
     let python = project.python.as_ref();
-    let required = project.torch.as_ref().filter(|_| needs_torch);
+    let required: &[Requirement] = if needs_torch { &project.torch } else { &[] };
     if let Some(values) = pairs(compat, python, required).next() {
         return Ok((values, None));
     }
-    let values = pairs(compat, python, None)
+    let values = pairs(compat, python, &[])
         .next()
         .ok_or_else(|| StarterError::no_pair(project))?;
-    Ok((values, required.map(ToString::to_string)))
+    let versions = values
+        .python
+        .parse::<PythonVersion>()
+        .map(|python| allowed_torch(required, python));
+    let missing = MissingTorch {
+        versions: versions.unwrap_or_default().to_string(),
+        python: python
+            .filter(|_| pairs(compat, None, required).next().is_some())
+            .map(ToString::to_string),
+    };
+    Ok((values, Some(missing)))
 }
 
-/// Returns pairs of torch and its newest ROCm, the newest torch first, from rows with the
-/// confidence "verified". `supported` limits the Python versions, and `required` those of torch.
+/// Returns the versions of torch that requirements allow for a Python version.
+fn allowed_torch(required: &[Requirement], python: PythonVersion) -> VersionSpecifiers {
+    required
+        .iter()
+        .filter(|requirement| requirement.applies_to(python))
+        .filter_map(|requirement| requirement.specifiers().ok())
+        .fold(VersionSpecifiers::default(), VersionSpecifiers::and)
+}
+
+/// Returns pairs of torch and ROCm, the newest of each row with the confidence "verified", and the
+/// newest torch first. `supported` limits the Python versions, and `required` those of torch.
 fn pairs<'a>(
     compat: &'a Compat,
     supported: Option<&'a VersionSpecifiers>,
-    required: Option<&'a VersionSpecifiers>,
+    required: &'a [Requirement],
 ) -> impl Iterator<Item = StarterValues> + use<'a> {
     let verified = |row: &&TorchRow| row.origin.status == Confidence::Verified;
     compat
@@ -487,20 +516,22 @@ fn pairs<'a>(
         .rev()
         .filter(verified)
         .filter_map(move |row| {
-            let is_required = |patch: &&String| {
-                let version = patch.parse::<Version>();
-                required.is_none_or(|set| version.is_ok_and(|version| set.contains(&version)))
+            let python: PythonVersion = common_python(row, compat, supported)?.parse().ok()?;
+            let allowed = allowed_torch(required, python);
+            let is_allowed = |(torch, rocm): &(&String, &String)| {
+                let wheel = format!("{torch}+rocm{rocm}").parse::<Version>();
+                wheel.is_ok_and(|wheel| allowed.contains(&wheel))
             };
-            let torch = row.patches.iter().rev().find(is_required)?;
-            let rocm = row.rocm_index.last()?;
+            let newest_rocm = row.rocm_index.iter().rev();
+            let mut newest = row.patches.iter().rev().cartesian_product(newest_rocm);
+            let (torch, rocm) = newest.find(is_allowed)?;
             let (version, index): (Version, RocmVersion) =
                 (torch.parse().ok()?, rocm.parse().ok()?);
-            let python = common_python(row, compat, supported)?.to_owned();
             let has_wheels = matches!(
                 compat.torch_rocm_support(&version, &index),
                 Support::Supported { .. }
             ) && matches!(
-                compat.torch_python_support(&version, python.parse().ok()?),
+                compat.torch_python_support(&version, python),
                 Support::Supported { .. }
             );
             let in_torch = |target: &&str| {
@@ -510,7 +541,7 @@ fn pairs<'a>(
             };
             let gfx = TARGETS.iter().copied().filter(in_torch).collect();
             has_wheels.then(|| StarterValues {
-                python,
+                python: python.to_string(),
                 torch: torch.clone(),
                 rocm: rocm.clone(),
                 gfx,
@@ -712,7 +743,100 @@ mod tests {
             axis("torch @ https://example.org/torch.whl", "numpy"),
             newest
         );
-        let missing = "# pyproject.toml requires torch ==1.4, but the compatibility data has no ROCm wheels of it.";
+        let missing = "# pyproject.toml requires torch ==1.4, but `rock-matrix compat list torch` has no verified ROCm wheels of it.";
         assert_eq!(axis("torch==1.4", "numpy"), [missing, newest[0].as_str()]);
+    }
+
+    /// Returns the values of torch and ROCm for a project that is built against torch, with the
+    /// comment about a torch that is missing; `tables` are the rest of its `pyproject.toml`.
+    fn torch_and_rocm(tables: &str) -> Vec<String> {
+        let pyproject = format!("[build-system]\nrequires = ['torch']\n{tables}");
+        let given = ProjectOverrides {
+            name: Some("my-ops".parse().unwrap()),
+            version: Some("1".to_owned()),
+        };
+        let project = files(Some(&pyproject), None, None).project(&given).unwrap();
+        let matrix = project_matrix(&project, &Compat::embedded()).unwrap();
+        let lines = matrix.lines().map(str::trim);
+        let keys = ["torch:", "rocm:", "# pyproject.toml requires"];
+        lines
+            .filter(|line| keys.iter().any(|key| line.starts_with(key)))
+            .map(str::to_owned)
+            .collect()
+    }
+
+    #[test]
+    fn requirements_with_labels_and_markers_choose_torch_and_rocm() {
+        let depends_on = |requirements: &str| {
+            torch_and_rocm(&format!("[project]\ndependencies = [{requirements}]\n"))
+        };
+        assert_eq!(
+            depends_on("'torch==2.9.1+rocm6.4'"),
+            ["torch: [\"2.9.1\"]", "rocm: [\"6.4\"]"]
+        );
+        assert_eq!(
+            depends_on("'torch==2.9.0+rocm6.3'"),
+            ["torch: [\"2.9.0\"]", "rocm: [\"6.3\"]"]
+        );
+        let foreign = depends_on("'torch==2.9.1+cu128'");
+        assert_eq!(
+            foreign[0],
+            "# pyproject.toml requires torch ==2.9.1+cu128, but `rock-matrix compat list torch` has no verified ROCm wheels of it."
+        );
+        assert_eq!(
+            depends_on(
+                "\"torch==2.3; sys_platform=='darwin'\", \"torch==2.9.1; sys_platform=='linux'\""
+            ),
+            ["torch: [\"2.9.1\"]", "rocm: [\"6.4\"]"]
+        );
+        assert_eq!(
+            depends_on(
+                "\"torch==2.8.0; python_version<'3.12'\", \"torch==2.9.0; python_version>='3.12'\""
+            ),
+            ["torch: [\"2.9.0\"]", "rocm: [\"6.4\"]"]
+        );
+    }
+
+    #[test]
+    fn a_python_without_wheels_of_the_required_torch_is_named() {
+        let found = torch_and_rocm(
+            "[project]\nrequires-python = '>=3.13'\ndependencies = ['torch==2.4.*']\n",
+        );
+        assert_eq!(
+            found[0],
+            "# pyproject.toml requires torch ==2.4.*, but `rock-matrix compat list torch` has no verified ROCm wheels of it for Python >=3.13."
+        );
+    }
+
+    #[test]
+    fn the_torch_that_poetry_requires_is_built_for() {
+        let torch = |constraint: &str| {
+            let found = torch_and_rocm(&format!(
+                "[tool.poetry.dependencies]\ntorch = {constraint}\n"
+            ));
+            found[0].clone()
+        };
+        let newest = torch_and_rocm("")[0].clone();
+        assert_eq!(torch("'*'"), newest);
+        assert_eq!(torch("'^2.8'"), newest);
+        assert_eq!(torch("{git = 'https://example.org/torch'}"), newest);
+        assert_eq!(torch("'2.3 || 2.5'"), newest);
+        assert_eq!(
+            torch("{version = '2.3', python = '<3.9 || >3.10'}"),
+            newest
+        );
+        assert_eq!(torch("'~2.8'"), "torch: [\"2.8.0\"]");
+        assert_eq!(torch("'2.9.0'"), "torch: [\"2.9.0\"]");
+        assert_eq!(torch("'>=2.7,<2.9,!=2.8.*'"), "torch: [\"2.7.1\"]");
+        let by_platform = "[{version = '2.3', platform = 'darwin'}, \
+                           {version = '2.9.*', markers = \"sys_platform == 'linux'\"}]";
+        assert_eq!(torch(by_platform), "torch: [\"2.9.1\"]");
+        let by_python = "[{version = '2.4.0', python = '~3.11'}, \
+                         {version = '2.5.0', python = '^3.12'}]";
+        assert_eq!(torch(by_python), "torch: [\"2.5.0\"]");
+        assert_eq!(
+            torch("'^0.4.1'"),
+            "# pyproject.toml requires torch >=0.4.1,<0.5, but `rock-matrix compat list torch` has no verified ROCm wheels of it."
+        );
     }
 }

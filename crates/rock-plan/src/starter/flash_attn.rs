@@ -86,7 +86,7 @@ pub(super) fn flash_attn_matrix(compat: &Compat) -> Result<String, StarterError>
             && matches!(compat.import_support(question), Support::Supported { .. })
     };
     let (version, values) = candidates
-        .cartesian_product(pairs(compat, None, None).collect::<Vec<_>>())
+        .cartesian_product(pairs(compat, None, &[]).collect::<Vec<_>>())
         .find(|(version, values)| fits(version, values))
         .ok_or(StarterError::NoFlashAttn)?;
     let view = FlashAttnView {

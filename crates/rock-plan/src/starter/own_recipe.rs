@@ -5,8 +5,8 @@
 use serde::Serialize;
 
 use super::{
-    ProjectFiles, ProjectOverrides, StarterMatrix, StarterRequest, fault, project_fault,
-    project_values, starter_fault,
+    MissingTorch, ProjectFiles, ProjectOverrides, StarterMatrix, StarterRequest, fault,
+    project_fault, project_values, starter_fault,
 };
 use crate::config::VersionFrom;
 use crate::config::recipe::RecipeDocument;
@@ -24,7 +24,7 @@ struct OwnRecipeView<'a> {
     version: Option<String>,
     python: String,
     torch: Option<String>,
-    missing_torch: Option<String>,
+    missing_torch: Option<MissingTorch>,
     rocm: String,
     gfx: Vec<&'static str>,
 }
