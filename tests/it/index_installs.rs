@@ -345,28 +345,38 @@ fn the_wheels_of_pages_elsewhere_are_only_read() {
     assert!(!project.read(page).contains("core-metadata"));
 }
 
+/// Other indexes may announce the METADATA files.
 #[test]
-fn an_index_without_metadata_removes_the_files_that_it_wrote() {
+fn an_index_without_metadata_keeps_the_files_of_other_indexes() {
     let project = project();
-    project.run(&["index", "build", "dist"]).exits(0);
+    let build = |words: &[&str]| {
+        let words = [&["index", "build", "dist"], words].concat();
+        project.run(&words).exits(0).stdout
+    };
+    build(&[]);
+    build(&["--out", "site"]);
+    build(&["--out", "dist/other"]);
+    let files = project.files();
+    assert!(files.iter().any(|file| file.ends_with(".metadata")));
+    let pages = ["site", "dist/other", "dist/simple"]
+        .map(|index| format!("{index}/rocm6.2-torch2.5/flash-attn/index.html"));
+    let announced = || {
+        pages
+            .each_ref()
+            .map(|page| project.read(page).contains("core-metadata=\"sha256="))
+    };
+    assert_eq!(announced(), [true, true, true]);
+    let stdout = build(&["--no-metadata"]);
+    assert!(!stdout.contains("removed"), "{stdout}");
+    assert_eq!(project.files(), files);
+    assert_eq!(announced(), [true, true, false]);
+    // A file that is not that of the wheel is replaced before it is announced.
     let wheel = "dist/flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl";
-    let changed = format!("{wheel}.metadata");
-    let project = project.file(&changed, "changed since");
-    let without = ["index", "build", "dist", "--no-metadata"];
-    let stdout = project.run(&without).exits(0).stdout;
-    let line = format!(
-        "\nremoved {} `.metadata` files that the pages no longer announce\n",
-        LABELS.len() - 1
-    );
-    assert!(stdout.contains(&line), "{stdout}");
-    let mut left = project.files();
-    left.retain(|file| file.ends_with(".metadata"));
-    assert_eq!(left, [changed]);
-    let stdout = project.run(&without).exits(0).stdout;
-    assert!(
-        stdout.contains("is up to date") && !stdout.contains("removed"),
-        "{stdout}"
-    );
+    let metadata = format!("{wheel}.metadata");
+    std::fs::write(project.path(&metadata), "of another wheel").unwrap();
+    build(&[]);
+    assert_eq!(announced(), [true, true, true]);
+    assert!(project.read(&metadata).contains("Name: "));
 }
 
 /// `publish DIR/*` includes METADATA files that `index build DIR` wrote.

@@ -10,11 +10,21 @@ fn name(version: &str) -> String {
 
 fn project(versions: &[&str]) -> Project {
     versions.iter().fold(Project::new(), |project, version| {
-        let wheel = Wheel::named(&name(version))
-            .requires("torch")
-            .header("Requires-Python: >=3.8");
-        project.bytes(&format!("dist/{}", name(version)), &wheel.bytes())
+        project.bytes(&format!("dist/{}", name(version)), &wheel(version))
     })
+}
+
+fn wheel(version: &str) -> Vec<u8> {
+    Wheel::named(&name(version))
+        .requires("torch")
+        .header("Requires-Python: >=3.8")
+        .bytes()
+}
+
+/// Adds a wheel to the directory of a project.
+fn add_wheel(project: &Project, version: &str) {
+    let path = project.path(&format!("dist/{}", name(version)));
+    std::fs::write(path, wheel(version)).unwrap();
 }
 
 /// A project with an index of its wheels.
@@ -92,7 +102,7 @@ fn a_yank_that_would_change_more_is_an_error() {
         .stderr;
     insta::assert_snapshot!(stderr, @"
     error[G366 index-differs]: `dist/simple` would also change in other ways
-    help: pass `--base-url https://example.org/wheels`, as when the index was built
+    help: pass `--base-url https://example.org/wheels`, so that only yanks change
     ");
     assert_eq!(project.read(PAGE), before);
     project
@@ -107,14 +117,9 @@ fn an_index_that_a_yank_would_change_more_names_the_option() {
         let project = project(&["2.5.9", "2.8.3"]);
         build(&project, built);
         for version in added {
-            let name = name(version);
-            let wheel = Wheel::named(&name).requires("torch").bytes();
-            std::fs::write(project.path(&format!("dist/{name}")), wheel).unwrap();
+            add_wheel(&project, version);
         }
-        let words = [&["index", "yank", "dist", "flash-attn<2.6"], yank].concat();
-        let stderr = project.run(&words).exits(1).stderr;
-        let help = stderr.lines().find(|line| line.starts_with("help: "));
-        help.unwrap().to_owned()
+        yank_help(&project, yank)
     };
     let base = ["--base-url", "https://example.org/wheels"];
     insta::assert_snapshot!(
@@ -122,16 +127,44 @@ fn an_index_that_a_yank_would_change_more_names_the_option() {
             help(&["--no-metadata"], &[], &[]),
             help(&[], &["--no-metadata"], &[]),
             help(&[], &base, &[]),
+            help(&[&base[..], &["--no-metadata"]].concat(), &[], &[]),
             help(&[], &[], &["2.9.0"]),
         ]
         .join("\n"),
         @r"
-    help: pass `--no-metadata`, as when the index was built
-    help: leave out `--no-metadata`, as when the index was built
-    help: leave out `--base-url`, or `--repo` and `--tag`, as when the index was built
-    help: pass the options that it was built with, such as `--base-url`, `--repo`, `--tag` or `--no-metadata`; if the wheels changed, run `rock-matrix index build` first
+    help: pass `--no-metadata`, so that only yanks change
+    help: pass exactly the options that it was built with, such as `--base-url`, `--repo`, `--tag` or `--no-metadata`; if the wheels or their `.metadata` files changed, run `rock-matrix index build` first
+    help: leave out `--base-url`, or `--repo` and `--tag`, so that only yanks change
+    help: pass `--base-url https://example.org/wheels` and pass `--no-metadata`, so that only yanks change
+    help: pass exactly the options that it was built with, such as `--base-url`, `--repo`, `--tag` or `--no-metadata`; if the wheels or their `.metadata` files changed, run `rock-matrix index build` first
     "
     );
+}
+
+/// One index announces METADATA of some of the wheels, and another one wrote that of all.
+#[test]
+fn an_option_that_does_not_explain_the_pages_is_not_named() {
+    let project = indexed(&["2.5.9"]);
+    add_wheel(&project, "2.8.3");
+    let site = ["--out", "site"];
+    build(&project, &site);
+    build(&project, &[]);
+    let given: [&[&str]; 2] = [&[], &["--no-metadata"]];
+    for more in given {
+        let help = yank_help(&project, &[&site[..], more].concat());
+        assert!(help.starts_with("help: pass exactly the options"), "{help}");
+    }
+    build(&project, &site);
+    let yank = ["flash-attn<2.6", "--out", "site", "--apply"];
+    index(&project, "yank", &yank);
+}
+
+/// Returns the help of `index yank` for an index that it would change in other ways.
+fn yank_help(project: &Project, more: &[&str]) -> String {
+    let words = [&["index", "yank", "dist", "flash-attn<2.6"], more].concat();
+    let stderr = project.run(&words).exits(1).stderr;
+    let help = stderr.lines().find(|line| line.starts_with("help: "));
+    help.unwrap().to_owned()
 }
 
 /// The index is in a directory that `--out` of `index build` named.

@@ -1,11 +1,9 @@
 //! Writes PEP 691 JSON pages, `application/vnd.pypi.simple.v1+json`, and reads them back.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 
 use super::{IndexFile, YankStatus};
-use rock_names::{Digest, YankedFiles};
+use rock_names::Digest;
 
 /// The version of the simple API whose required keys are written (PEP 700: `versions` and `size`).
 const API_VERSION: &str = "1.1";
@@ -135,44 +133,24 @@ pub(super) fn project(name: &str, files: &[(&IndexFile, String)]) -> Vec<u8> {
 #[error("it is not a project page: {0}")]
 pub struct NotAPage(pub String);
 
-/// Returns the yanked files of a project page.
-///
-/// # Errors
-/// If the text is not a project page in the format that this module writes.
-pub fn yanked_in(text: &str) -> Result<YankedFiles, NotAPage> {
-    #[derive(serde::Deserialize)]
-    struct Page {
-        files: Vec<Row>,
-    }
-    #[derive(serde::Deserialize)]
-    struct Row {
-        filename: String,
-        #[serde(default)]
-        hashes: BTreeMap<String, String>,
-        #[serde(default)]
-        yanked: serde_json::Value,
-    }
-    let page: Page = serde_json::from_str(text).map_err(|error| NotAPage(error.to_string()))?;
-    let reason = |yanked| match yanked {
-        serde_json::Value::Bool(true) => Some(String::new()),
-        serde_json::Value::String(reason) => Some(reason),
-        _ => None,
-    };
-    let file = |row: Row| {
-        Some((
-            row.filename,
-            row.hashes.get("sha256").and_then(|d| d.parse().ok()),
-            reason(row.yanked)?,
-        ))
-    };
-    Ok(page.files.into_iter().filter_map(file).collect())
+/// A file on a project page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageRow {
+    pub filename: String,
+    /// The link to the file.
+    pub url: String,
+    /// The SHA-256 digest of the file, if the page has it.
+    pub digest: Option<Digest>,
+    /// The SHA-256 digest of its METADATA, if the page announces it.
+    pub metadata: Option<Digest>,
+    pub yanked: YankStatus,
 }
 
-/// Returns the digests of METADATA in a project page, by wheel name.
+/// Returns the files on a project page.
 ///
 /// # Errors
-/// If the text is not a project page in the format that this module writes.
-pub fn metadata_in(text: &str) -> Result<BTreeMap<String, Digest>, NotAPage> {
+/// If the bytes are not a project page in the format that this module writes.
+pub fn page_rows(page: &[u8]) -> Result<Vec<PageRow>, NotAPage> {
     #[derive(serde::Deserialize)]
     struct Page {
         files: Vec<Row>,
@@ -181,35 +159,31 @@ pub fn metadata_in(text: &str) -> Result<BTreeMap<String, Digest>, NotAPage> {
     #[serde(rename_all = "kebab-case")]
     struct Row {
         filename: String,
-        core_metadata: Option<BTreeMap<String, String>>,
-    }
-    let page: Page = serde_json::from_str(text).map_err(|error| NotAPage(error.to_string()))?;
-    let digest = |row: Row| {
-        Some((
-            row.filename,
-            row.core_metadata?.get("sha256")?.parse().ok()?,
-        ))
-    };
-    Ok(page.files.into_iter().filter_map(digest).collect())
-}
-
-/// Returns the links in a project page, by filename.
-///
-/// # Errors
-/// If the text is not a project page in the format that this module writes.
-pub fn links_in(text: &str) -> Result<BTreeMap<String, String>, NotAPage> {
-    #[derive(serde::Deserialize)]
-    struct Page {
-        files: Vec<Row>,
-    }
-    #[derive(serde::Deserialize)]
-    struct Row {
-        filename: String,
+        #[serde(default)]
         url: String,
+        #[serde(default)]
+        hashes: serde_json::Value,
+        #[serde(default)]
+        core_metadata: serde_json::Value,
+        #[serde(default)]
+        yanked: serde_json::Value,
     }
-    let page: Page = serde_json::from_str(text).map_err(|error| NotAPage(error.to_string()))?;
-    let links = page.files.into_iter().map(|row| (row.filename, row.url));
-    Ok(links.collect())
+    let page: Page = serde_json::from_slice(page).map_err(|error| NotAPage(error.to_string()))?;
+    let sha256 = |hashes: &serde_json::Value| -> Option<Digest> {
+        hashes.get("sha256")?.as_str()?.parse().ok()
+    };
+    let row = |row: Row| PageRow {
+        digest: sha256(&row.hashes),
+        metadata: sha256(&row.core_metadata),
+        yanked: match row.yanked {
+            serde_json::Value::Bool(true) => YankStatus::Because(String::new()),
+            serde_json::Value::String(reason) => YankStatus::Because(reason),
+            _ => YankStatus::No,
+        },
+        filename: row.filename,
+        url: row.url,
+    };
+    Ok(page.files.into_iter().map(row).collect())
 }
 
 fn written(entries: usize, document: &impl Serialize) -> Vec<u8> {
@@ -220,4 +194,39 @@ fn written(entries: usize, document: &impl Serialize) -> Vec<u8> {
         .expect("maps with text keys always serialise");
     bytes.push(b'\n');
     bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PageRow, page_rows, project};
+    use crate::testing::file;
+    use crate::{IndexFile, YankStatus};
+
+    #[test]
+    fn a_project_page_is_read_as_it_was_written() {
+        let wheel = |version: &str| {
+            let name = format!("demo-{version}+rocm62torch2.5-py3-none-any.whl");
+            file(&name, "6.2", "2.5")
+        };
+        let mut files = [wheel("1.0"), wheel("1.1"), wheel("1.2")];
+        files[1].yanked = YankStatus::Because(String::new());
+        files[2].yanked = YankStatus::Because("broken".to_owned());
+        (files[2].digest, files[2].metadata) = (None, None);
+        let linked: Vec<(&IndexFile, String)> = files
+            .iter()
+            .map(|file| (file, format!("../{}", file.name)))
+            .collect();
+        let expected: Vec<PageRow> = linked
+            .iter()
+            .map(|(file, link)| PageRow {
+                filename: file.name.clone(),
+                url: link.clone(),
+                digest: file.digest,
+                metadata: file.metadata.as_ref().map(|metadata| metadata.digest),
+                yanked: file.yanked.clone(),
+            })
+            .collect();
+        assert_eq!(page_rows(&project("demo", &linked)), Ok(expected));
+        assert!(page_rows(b"{\"projects\": []}").is_err());
+    }
 }

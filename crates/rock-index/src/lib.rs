@@ -31,7 +31,7 @@ pub use escape::HtmlEscaped;
 pub use file::{CoreMetadata, FileKind, IndexFile, PublishedOrigin, YankStatus};
 pub use folder::IndexFolder;
 pub use install::{BackendRelease, InstallCommand, RuntimeRequirementsLookup, backend_releases};
-pub use json::{NotAPage, links_in, metadata_in, yanked_in};
+pub use json::{NotAPage, PageRow, page_rows};
 pub use label_order::label_order;
 pub use landing::GENERATOR;
 pub use links::{BaseUrl, BaseUrlError, FileLinks};

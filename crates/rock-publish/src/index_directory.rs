@@ -6,8 +6,8 @@ use std::path::{Component, Path, PathBuf};
 use rayon::prelude::*;
 use rock_bytes::start_threads;
 use rock_diagnostic::codes::host;
-use rock_diagnostic::{Diagnostic, Diagnostics, ExitClass, Location, shell_quoted};
-use rock_index::{GENERATOR, IndexFile, SimpleRepository, links_in, metadata_in, yanked_in};
+use rock_diagnostic::{Diagnostic, Diagnostics, ExitClass, Location};
+use rock_index::{BaseUrl, GENERATOR, IndexFile, PageRow, SimpleRepository, YankStatus, page_rows};
 use rock_names::{Digest, YankedFiles};
 use rock_sys::{
     DirectorySwap, FileError, PositionalFile, StagingDirectory, entry_names, is_regular_file,
@@ -65,14 +65,16 @@ impl IndexDirectory {
                 .all(|(name, bytes)| self.has_page(name, bytes))
     }
 
-    /// Returns the change of the options that makes these pages of a directory of wheels those of
-    /// this index except for yanks; `None` if none is known.
-    pub(crate) fn changed_option(&self, repository: &SimpleRepository) -> Option<String> {
-        self.project_pages().find_map(|(name, present)| {
-            let present = std::str::from_utf8(present?).ok()?;
-            let new = std::str::from_utf8(repository.pages.get(name)?).ok()?;
-            changed_option(present, new)
-        })
+    /// Returns the base URL of the links on its pages; `None` if they are relative.
+    pub(crate) fn base_url(&self) -> Option<BaseUrl> {
+        let row = self.rows().next()?;
+        let (base, _) = row.url.rsplit_once('/')?;
+        base.parse().ok()
+    }
+
+    /// Returns whether its pages announce METADATA of any file.
+    pub(crate) fn has_metadata(&self) -> bool {
+        self.rows().any(|row| row.metadata.is_some())
     }
 
     /// Returns the yanked files on its pages.
@@ -85,30 +87,26 @@ impl IndexDirectory {
             let found = match bytes {
                 // Most pages have no yanked files and need not be parsed.
                 Some(bytes) if memchr::memmem::find(bytes, b"\"yanked\"").is_none() => continue,
-                Some(bytes) => {
-                    yanked_in(&String::from_utf8_lossy(bytes)).map_err(|error| error.to_string())
-                }
+                Some(bytes) => page_rows(bytes).map_err(|error| error.to_string()),
                 None => Err(format!(
                     "not a readable file of at most {MAX_PAGE_BYTES} bytes"
                 )),
             };
             match found {
-                Ok(found) => all.extend(found),
+                Ok(rows) => all.extend(rows.into_iter().filter_map(yanked_file)),
                 Err(error) => return Err(self.unreadable_page(name, &error).into()),
             }
         }
         Ok(all)
     }
 
-    /// Replaces the pages unless nothing changed, and returns the number of written ones. The
-    /// `stale` METADATA files are removed before the old pages.
+    /// Replaces the pages unless nothing changed, and returns the number of written ones.
     ///
     /// # Errors
     /// Something cannot be written; the pages are then unchanged.
     pub fn replace(
         &self,
         repository: &SimpleRepository,
-        stale: &[PathBuf],
         swap: DirectorySwap,
     ) -> Result<usize, Diagnostics> {
         let written = repository
@@ -126,10 +124,6 @@ impl IndexDirectory {
             .par_iter()
             .try_for_each(|(name, bytes)| self.stage(&staging, name, bytes))
             .map_err(index_unchanged)?;
-        stale
-            .iter()
-            .try_for_each(|path| remove(path))
-            .map_err(index_unchanged)?;
         staging.commit().map_err(|error| not_replaceable(&error))?;
         Ok(written.max(1))
     }
@@ -144,6 +138,13 @@ impl IndexDirectory {
             .iter()
             .filter(|(name, _)| name.ends_with("/index.json"))
             .map(|(name, bytes)| (name.as_str(), bytes.as_deref()))
+    }
+
+    /// Returns the files on its pages of projects, except those of pages that cannot be read.
+    fn rows(&self) -> impl Iterator<Item = PageRow> {
+        self.project_pages()
+            .filter_map(|(_, bytes)| page_rows(bytes?).ok())
+            .flatten()
     }
 
     fn unreadable_page(&self, name: &str, error: &str) -> Diagnostic {
@@ -164,65 +165,44 @@ impl IndexDirectory {
         }
     }
 
-    /// Returns the METADATA files in the directory of the wheels that the pages of these files do
-    /// not announce, such as those of deleted wheels. Files whose digest is not on the present
-    /// pages are left out, because this program did not write them or they were changed since.
+    /// Removes the METADATA files of deleted wheels from the directory of the wheels, and returns
+    /// their number. Files whose digest is not on these pages stay, because this program did not
+    /// write them or they were changed since.
     ///
     /// # Errors
-    /// The directory cannot be read.
-    pub fn stale_metadata(
-        &self,
-        files: &[IndexFile],
-        wheels: &Path,
-    ) -> Result<Vec<PathBuf>, Diagnostics> {
-        let announced: BTreeSet<&str> = files
-            .iter()
-            .filter(|file| file.origin.is_none() && file.metadata.is_some())
-            .map(|file| file.name.as_str())
-            .collect();
-        let names = entry_names(wheels).map_err(index_unchanged)?;
-        let unannounced: Vec<&str> = names
+    /// The directory cannot be read, or a file cannot be removed.
+    pub fn remove_orphaned_metadata(&self, wheels: &Path) -> Result<usize, Diagnostics> {
+        let names = entry_names(wheels).map_err(machine_error)?;
+        let names: BTreeSet<&str> = names.iter().map(String::as_str).collect();
+        let orphans: BTreeSet<&str> = names
             .iter()
             .filter_map(|name| name.strip_suffix(METADATA_SUFFIX))
-            .filter(|wheel| !announced.contains(wheel))
+            .filter(|wheel| !names.contains(wheel))
             .collect();
-        if unannounced.is_empty() {
-            return Ok(Vec::new());
+        if orphans.is_empty() {
+            return Ok(0);
         }
-        let recorded: BTreeMap<String, Digest> = self
-            .project_pages()
-            .filter_map(|(_, bytes)| std::str::from_utf8(bytes?).ok())
-            .flat_map(|text| metadata_in(text).unwrap_or_default())
-            .collect();
-        let written = unannounced.into_iter().filter_map(|wheel| {
-            let path = metadata_path(&wheels.join(wheel));
-            has_digest(&path, *recorded.get(wheel)?).then_some(path)
-        });
-        Ok(written.collect())
+        let mut removed_count = 0;
+        for row in self.rows() {
+            let name = row.filename.as_str();
+            if let Some(digest) = row.metadata.filter(|_| orphans.contains(name)) {
+                let path = metadata_path(&wheels.join(name));
+                if has_digest(&path, digest) {
+                    remove(&path).map_err(machine_error)?;
+                    removed_count += 1;
+                }
+            }
+        }
+        Ok(removed_count)
     }
 }
 
-/// Returns the change of the options that makes the second text of a project page the first one
-/// except for yanks; `None` if none is known.
-fn changed_option(present: &str, new: &str) -> Option<String> {
-    let is_absolute = |link: &str| link.contains("://");
-    let (links, metadata) = (links_in(present).ok()?, metadata_in(present).ok()?);
-    let (new_links, new_metadata) = (links_in(new).ok()?, metadata_in(new).ok()?);
-    links.iter().find_map(|(file, link)| {
-        let new_link = new_links.get(file)?;
-        if link != new_link && is_absolute(link) {
-            let (base, _) = link.rsplit_once('/')?;
-            return Some(format!("pass `--base-url {}`", shell_quoted(base)));
-        }
-        if link != new_link && is_absolute(new_link) {
-            return Some("leave out `--base-url`, or `--repo` and `--tag`".to_owned());
-        }
-        match (metadata.contains_key(file), new_metadata.contains_key(file)) {
-            (false, true) => Some("pass `--no-metadata`".to_owned()),
-            (true, false) => Some("leave out `--no-metadata`".to_owned()),
-            _ => None,
-        }
-    })
+/// Returns the entry of a file on a page if it is yanked.
+fn yanked_file(row: PageRow) -> Option<(String, Option<Digest>, String)> {
+    match row.yanked {
+        YankStatus::No => None,
+        YankStatus::Because(reason) => Some((row.filename, row.digest, reason)),
+    }
 }
 
 /// Returns the yanked files of the index in this directory; `None` if it has no index of this
@@ -315,20 +295,6 @@ pub fn clear_missing_metadata(files: &mut [IndexFile], wheels: &Path) {
         });
 }
 
-/// Returns the digests of the METADATA files in a directory, by the name of their wheel.
-pub fn metadata_digests(directory: &Path) -> BTreeMap<String, Digest> {
-    start_threads();
-    entry_names(directory)
-        .unwrap_or_default()
-        .par_iter()
-        .filter_map(|name| {
-            let wheel = name.strip_suffix(METADATA_SUFFIX)?;
-            let bytes = read_bytes(&directory.join(name), MAX_PAGE_BYTES).ok()?;
-            Some((wheel.to_owned(), sha256(&bytes)))
-        })
-        .collect()
-}
-
 /// Returns whether this directory has an index of this program that lists files.
 pub fn lists_files(index: &Path) -> bool {
     is_index(index) && subdirectories(index).is_ok_and(|found| !found.is_empty())
@@ -382,7 +348,8 @@ fn write_metadata_file(wheel: &Path, expected: Digest) -> Result<bool, Diagnosti
     Ok(true)
 }
 
-fn has_digest(path: &Path, expected: Digest) -> bool {
+/// Returns whether a METADATA file exists and has this digest.
+pub(crate) fn has_digest(path: &Path, expected: Digest) -> bool {
     read_bytes(path, MAX_PAGE_BYTES).is_ok_and(|bytes| sha256(&bytes) == expected)
 }
 

@@ -13,8 +13,8 @@ use crate::index_directory::{index_kept, lists_files};
 use crate::{
     CheckDepth, DigestCache, INDEX, IndexAction, IndexOptions, LocalAsset, ManifestRowSet,
     MetadataBody, PublishedAt, PublishedReleases, PublishedSource, RebuiltFile, YankRuleSet,
-    as_release, cache_note, find_files, index_files, merged, metadata_digests, no_files_in,
-    read_assets, read_yanked_files,
+    as_release, cache_note, find_files, index_files, merged, no_files_in, read_assets,
+    read_yanked_files,
 };
 
 /// The files that an index will list.
@@ -218,7 +218,7 @@ impl IndexReader<'_> {
             manifests,
             listing: &source.listing,
             links: directory.map(|directory| self.options.links_of(source, directory)),
-            sidecars: directory.map(metadata_digests).unwrap_or_default(),
+            metadata_directory: directory.filter(|_| !self.options.omits_metadata),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use rock_bytes::start_threads;
 use rock_compat::Compat;
-use rock_diagnostic::{Diagnostic, Diagnostics};
+use rock_diagnostic::{Diagnostic, Diagnostics, shell_quoted};
 use rock_index::{
     FileLinks, IndexFile, SimpleRepository, YankReport, YankStatus, carry_over, label_order,
     repository, yank_notes,
@@ -43,7 +43,7 @@ pub struct WrittenIndex {
     pub page_count: usize,
     /// Number of METADATA files that were written next to the wheels.
     pub metadata_count: usize,
-    /// Number of METADATA files of this program that were removed.
+    /// Number of METADATA files of deleted wheels that were removed.
     pub removed_metadata_count: usize,
     /// Whether any file was written or removed.
     pub is_changed: bool,
@@ -144,11 +144,13 @@ impl<'a> IndexUpdate<'a> {
     }
 
     /// Writes the pages that differ. If they are below the directory of the wheels, writes the
-    /// METADATA of each wheel next to it before, and removes the METADATA files that it wrote, but
-    /// that the pages no longer announce. `None` for a preview, which writes nothing.
+    /// METADATA of each wheel next to it before, and removes that of deleted wheels afterwards.
+    /// METADATA of other wheels stays, because another index may announce it. `None` for a preview,
+    /// which writes nothing.
     ///
     /// # Errors
-    /// The pages cannot be made, or a file cannot be written; the index is then unchanged.
+    /// The pages cannot be made, or a file cannot be written; the index is then unchanged. Or a
+    /// METADATA file of a deleted wheel cannot be removed.
     pub fn write(mut self) -> Result<Option<WrittenIndex>, Diagnostics> {
         let Some(lock) = self.lock.take() else {
             return Ok(None);
@@ -162,22 +164,22 @@ impl<'a> IndexUpdate<'a> {
             )
         };
         start_threads();
-        let (pages, indexes) = rayon::join(|| self.pages(), summaries);
+        let (pages, indexes) = rayon::join(|| self.pages(&self.files, &self.links), summaries);
         let pages = pages?;
         let directory = self.options.metadata_directory();
         let metadata_count = match directory {
             Some(wheels) => write_metadata_files(&self.files, wheels)?,
             None => 0,
         };
-        let stale = directory
-            .map(|wheels| self.directory.stale_metadata(&self.files, wheels))
-            .transpose()?
-            .unwrap_or_default();
-        let written_count = self.directory.replace(&pages, &stale, lock)?;
+        let written_count = self.directory.replace(&pages, lock)?;
+        let removed_metadata_count = match directory {
+            Some(wheels) if written_count > 0 => self.directory.remove_orphaned_metadata(wheels)?,
+            _ => 0,
+        };
         let written = WrittenIndex {
             page_count: pages.pages.len(),
             metadata_count,
-            removed_metadata_count: stale.len(),
+            removed_metadata_count,
             is_changed: metadata_count + written_count > 0,
             indexes,
         };
@@ -192,18 +194,13 @@ impl<'a> IndexUpdate<'a> {
         if self.directory.is_empty() {
             return Ok(());
         }
-        let pages = self.pages()?;
+        let pages = self.pages(&self.files, &self.links)?;
         if self.directory.has_pages(&pages) {
             return Ok(());
         }
-        let changed_option = if self.options.wheels.is_some() {
-            self.directory.changed_option(&pages)
-        } else {
-            None
-        };
-        let help = match changed_option {
-            Some(change) => format!("{change}, as when the index was built"),
-            None => "pass the options that it was built with, such as `--base-url`, `--repo`, `--tag` or `--no-metadata`; if the wheels changed, run `rock-matrix index build` first".to_owned(),
+        let help = match self.changed_options() {
+            Some(changes) => format!("{changes}, so that only yanks change"),
+            None => "pass exactly the options that it was built with, such as `--base-url`, `--repo`, `--tag` or `--no-metadata`; if the wheels or their `.metadata` files changed, run `rock-matrix index build` first".to_owned(),
         };
         Err(Diagnostic::new(
             &codes::INDEX_DIFFERS,
@@ -216,14 +213,46 @@ impl<'a> IndexUpdate<'a> {
         .into())
     }
 
-    fn pages(&self) -> Result<SimpleRepository, Diagnostics> {
-        let files: Vec<&IndexFile> = self.files.iter().collect();
-        repository(
-            &files,
-            &self.links,
-            self.compat,
-            shipped_runtime_requirements,
-        )
-        .map_err(|error| Diagnostic::new(&codes::CANNOT_INDEX, error.to_string()).into())
+    /// Returns the changes of the options with which the index of a directory of wheels has exactly
+    /// the pages of these files; `None` if there are none, for example because wheels were added.
+    fn changed_options(&self) -> Option<String> {
+        self.options.wheels.as_ref()?;
+        let options = IndexOptions {
+            base_url: self.directory.base_url(),
+            omits_metadata: !self.directory.has_metadata(),
+            ..self.options.clone()
+        };
+        let mut files = self.files.clone();
+        if options.omits_metadata {
+            for file in &mut files {
+                file.metadata = None;
+            }
+        }
+        let pages = self.pages(&files, &options.links()).ok()?;
+        if !self.directory.has_pages(&pages) {
+            return None;
+        }
+        let mut changes = Vec::new();
+        if options.base_url != self.options.base_url {
+            changes.push(match options.base_url {
+                Some(base) => format!("pass `--base-url {}`", shell_quoted(base.to_string())),
+                None => "leave out `--base-url`, or `--repo` and `--tag`".to_owned(),
+            });
+        }
+        if options.omits_metadata && !self.options.omits_metadata {
+            changes.push("pass `--no-metadata`".to_owned());
+        }
+        Some(changes.join(" and "))
+    }
+
+    /// Returns the pages of an index of these files.
+    fn pages(
+        &self,
+        files: &[IndexFile],
+        links: &FileLinks,
+    ) -> Result<SimpleRepository, Diagnostics> {
+        let files: Vec<&IndexFile> = files.iter().collect();
+        repository(&files, links, self.compat, shipped_runtime_requirements)
+            .map_err(|error| Diagnostic::new(&codes::CANNOT_INDEX, error.to_string()).into())
     }
 }

@@ -1,8 +1,8 @@
 //! Lists published files as the files of an index.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::collections::hash_map::Entry;
+use std::path::Path;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -13,7 +13,9 @@ use super::{
     newest_first,
 };
 use crate::codes::release as codes;
+use crate::index_directory::has_digest;
 use crate::manifest_rows::{ManifestRow, ManifestRowSet};
+use crate::metadata_path;
 use rock_bytes::start_threads;
 use rock_diagnostic::{Diagnostic, Location as Spot, Sink};
 use rock_index::{
@@ -29,8 +31,16 @@ pub struct PublishedAt<'p> {
     pub manifests: Vec<ManifestRowSet>,
     /// The location of the files; `None` if the listing has their URLs.
     pub links: Option<FileLinks>,
-    /// The digests of the METADATA files that are served next to the files, by filename.
-    pub sidecars: BTreeMap<String, Digest>,
+    /// The directory of the files, if METADATA files next to them are announced.
+    pub metadata_directory: Option<&'p Path>,
+}
+
+impl PublishedAt<'_> {
+    /// Returns whether METADATA with this digest is announced for a file.
+    fn has_metadata(&self, name: &str, digest: Digest) -> bool {
+        self.metadata_directory
+            .is_some_and(|directory| has_digest(&metadata_path(&directory.join(name)), digest))
+    }
 }
 
 /// Returns the wheels that can be downloaded, and the source distributions that a manifest lists,
@@ -231,7 +241,7 @@ fn file(
         digest: asset.digest.or(entry.digest),
         size_bytes: asset.size,
         metadata: metadata
-            .filter(|digest| release.place.sidecars.get(&asset.name) == Some(digest))
+            .filter(|digest| release.place.has_metadata(&asset.name, *digest))
             .map(|digest| CoreMetadata {
                 bytes: None,
                 digest,

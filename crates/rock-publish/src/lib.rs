@@ -86,7 +86,7 @@ pub use handover::{
 };
 pub use index_directory::{
     IndexDirectory, check_index_target, clear_missing_metadata, index_kept, is_below, lists_files,
-    metadata_digests, read_yanked_files, relative_steps, write_metadata_files,
+    read_yanked_files, relative_steps, write_metadata_files,
 };
 pub use index_input::{IndexInput, IndexReader, inherited_yanks, listed_files};
 pub use index_options::{IndexAction, IndexOptions};

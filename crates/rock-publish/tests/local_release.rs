@@ -356,12 +356,12 @@ fn an_index_is_replaced_as_a_whole_and_keeps_its_yanks() {
     assert!(present.is_empty() && !present.has_pages(&made));
     assert_eq!(write_metadata_files(&files, dist).unwrap(), 1);
     let swap = lock_for_replacement(&out, || ()).unwrap();
-    let written = present.replace(&made, &[], swap).unwrap();
+    let written = present.replace(&made, swap).unwrap();
     assert_eq!(written, made.pages.len());
     let present = IndexDirectory::read(&out).unwrap();
     assert!(present.has_pages(&made) && lists_files(&out));
     let swap = lock_for_replacement(&out, || ()).unwrap();
-    assert_eq!(present.replace(&made, &[], swap).unwrap(), 0);
+    assert_eq!(present.replace(&made, swap).unwrap(), 0);
     assert_eq!(write_metadata_files(&files, dist).unwrap(), 0);
 
     let yanked = read_yanked_files(&out).unwrap().unwrap();
@@ -374,17 +374,15 @@ fn an_index_is_replaced_as_a_whole_and_keeps_its_yanks() {
     assert!(error.message.contains("contains the wheels"), "{error:?}");
 
     // Without its wheel, the METADATA file goes; an index that lists files is not emptied.
+    assert_eq!(present.remove_orphaned_metadata(dist).unwrap(), 0);
     std::fs::remove_file(dist.join(WHEEL)).unwrap();
     let mut sink = Sink::new();
     assert!(listed_files(Vec::new(), dist, &out, &mut sink).is_empty());
     assert_eq!(codes(&sink.finish()), ["nothing-to-publish"]);
-    assert_eq!(present.stale_metadata(&files, dist).unwrap().len(), 0);
-    let stale = present.stale_metadata(&[], dist).unwrap();
-    let metadata = dist.join(format!("{WHEEL}.metadata"));
-    assert_eq!(stale, [metadata.as_path()]);
     let swap = lock_for_replacement(&out, || ()).unwrap();
-    present.replace(&pages(&[]), &stale, swap).unwrap();
-    assert!(!metadata.exists());
+    present.replace(&pages(&[]), swap).unwrap();
+    assert_eq!(present.remove_orphaned_metadata(dist).unwrap(), 1);
+    assert!(!dist.join(format!("{WHEEL}.metadata")).exists());
 }
 
 /// An index next to the wheels of a directory.

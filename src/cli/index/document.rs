@@ -27,7 +27,7 @@ pub(super) struct Document {
     pub(super) pages: usize,
     /// Number of METADATA files that were written next to the wheels.
     pub(super) metadata_count: usize,
-    /// Number of METADATA files of this program that were removed.
+    /// Number of METADATA files of deleted wheels that were removed.
     pub(super) removed_metadata_count: usize,
     /// Whether the links of the pages are those of another server.
     #[serde(skip)]
@@ -61,7 +61,7 @@ impl Document {
         let removed = match self.removed_metadata_count {
             0 => String::new(),
             count => format!(
-                "removed {} that the pages no longer announce\n",
+                "removed {} of deleted wheels\n",
                 counted(count, "`.metadata` file")
             ),
         };

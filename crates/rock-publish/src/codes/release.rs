@@ -285,5 +285,5 @@ pub const TAG_CREATION_RESTRICTED: Code = Code::error(
 pub const INDEX_DIFFERS: Code = Code::error(
     "G366",
     "index-differs",
-    "`index yank` and `index unyank` change only which files are yanked. The pages that they would write differ in more: the index was built with other options, for example `--base-url` or `--no-metadata`, or wheels were added or removed since. Nothing is written.\n\nPass the options that the index was built with: the help names `--base-url` with its value or `--no-metadata` if the pages show that they were used. If the wheels changed, run `rock-matrix index build` first.",
+    "`index yank` and `index unyank` change only which files are yanked. The pages that they would write differ in more: the index was built with other options, for example `--base-url` or `--no-metadata`, or wheels or their `.metadata` files were added or removed since. Nothing is written.\n\nPass exactly the options that the index was built with: the help names `--base-url` with its value and `--no-metadata` if nothing else changes with them. If the wheels or their `.metadata` files changed, run `rock-matrix index build` first.",
 );
