@@ -88,6 +88,56 @@ fn a_release_of_a_directory_yanks_the_same_files() {
     assert_eq!(publish("dist"), 1, "the release keeps its yanks");
 }
 
+#[test]
+fn a_release_that_is_published_again_keeps_its_edits() {
+    let project = indexed(&["2.5.9", "2.8.3"]);
+    index(&project, "yank", &["flash-attn: broken", "--apply"]);
+    let publish = || {
+        let words = ["publish", "dist", "--out", "release"];
+        project.run(&words).exits(0).stderr
+    };
+    let note = "not yanked, although the index next to the given file yanks it";
+    assert!(!publish().contains(note));
+    for (command, selection) in [
+        ("unyank", "flash-attn<2.6"),
+        ("yank", "flash-attn>=2.6: insecure"),
+    ] {
+        let words = ["index", command, "release", selection, "--apply"];
+        project.run(&words).exits(0);
+    }
+    let page = PAGE.replace("dist/simple", "release/simple");
+    let edited = project.read(&page);
+    assert_eq!(edited.matches("data-yanked").count(), 1);
+    assert!(edited.contains("data-yanked=\"insecure\""), "{edited}");
+    let stderr = publish();
+    let notes: Vec<&str> = stderr
+        .lines()
+        .filter(|line| line.starts_with(note))
+        .collect();
+    let expected = format!("{note} (yank it with `index yank`): {}", name("2.5.9"));
+    assert_eq!(notes, [expected]);
+    assert_eq!(project.read(&page), edited);
+    // A wheel that is new in the release has the yank of the directory.
+    add_wheel(&project, "2.9.0");
+    build(&project, &[]);
+    index(&project, "yank", &["flash-attn==2.9.0: slow", "--apply"]);
+    publish();
+    assert!(project.read(&page).contains("data-yanked=\"slow\""));
+}
+
+/// A yanked file would be offered.
+#[test]
+fn a_release_of_a_directory_with_an_unreadable_page_is_an_error() {
+    let project = indexed(&["2.5.9"]);
+    let page = "dist/simple/rocm6.2-torch2.5/flash-attn/index.json";
+    std::fs::write(project.path(page), "\"yanked\"").unwrap();
+    let words = ["publish", "dist", "--out", "release"];
+    let stderr = project.run(&words).exits(1).stderr;
+    let error = format!("error[G020 not-an-index]: cannot read the yanked files of `{page}`: ");
+    assert!(stderr.contains(&error), "{stderr}");
+    assert!(!project.has("release"));
+}
+
 /// Links, metadata and files stay as they are.
 #[test]
 fn a_yank_that_would_change_more_is_an_error() {

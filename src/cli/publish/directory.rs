@@ -10,7 +10,8 @@ use super::{
 use crate::codes::release as codes;
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Diagnostics, Sink};
-use crate::index::{carry_over, yank_notes};
+use crate::index::{IndexFile, YankStatus, carry_over, yank_notes};
+use crate::names::Digest;
 use crate::publish::{
     CheckDepth, DigestCache, DownloadedArtifacts, FileTransfer, INDEX, LocalAsset, OnDifference,
     PublishSummary, ReleaseContents, ReleaseDirectory, ReleaseDirectoryError, ReleaseLock, TagName,
@@ -76,7 +77,7 @@ pub(super) fn publish(
     plan.check(&assets, &names, &details, allowed, compat, sink);
     sink.extend(audit_errors(&assets, &details, &args.allow));
     let mut all: Vec<LocalAsset> = offered.into_iter().chain(kept).collect();
-    let notes = carry_over_yanks(&files, &directory.join(INDEX), &mut all)
+    let notes = carry_over_yanks(&files, &opened, &directory.join(INDEX), &mut all)
         .map_err(|errors| Exit::collect(errors, sink))?;
     for note in &notes {
         shell.say(note);
@@ -115,23 +116,50 @@ pub(super) fn publish(
     }))
 }
 
-/// Yanks the assets that the index of the release or the indexes next to the published files yank.
-/// Returns notes about yanks that do not apply to the same bytes.
+/// Yanks the assets that the index of the release yanks, and those that are new in the release and
+/// yanked by the index next to their file. Returns notes about yanked files whose bytes changed or
+/// that are no longer listed, and about files of the release that only the other index yanks.
 fn carry_over_yanks(
     files: &[PathBuf],
+    opened: &ReleaseDirectory,
     index: &Path,
     assets: &mut [LocalAsset],
 ) -> Result<Vec<String>, Diagnostics> {
     let directories: BTreeSet<&Path> = files.iter().filter_map(|file| file.parent()).collect();
     let inherited = inherited_yanks(directories, index)?;
-    let yanked = read_yanked_files(index)?
-        .unwrap_or_default()
-        .without(&inherited);
-    for yanks in [&inherited, &yanked.clone().ignoring_digests()] {
-        carry_over(yanks, assets.iter_mut().map(|file| &mut file.asset.file));
-    }
-    let files = assets.iter().map(|file| &file.asset.file);
-    Ok(yank_notes(&yanked, files))
+    let indexed = read_yanked_files(index)?;
+    let published: BTreeSet<(&str, Digest)> = opened
+        .manifest()
+        .filter(|_| indexed.is_some())
+        .into_iter()
+        .flat_map(|manifest| &manifest.files)
+        .map(|file| (file.name.as_str(), file.sha256))
+        .collect();
+    let is_published = |file: &IndexFile| {
+        file.digest
+            .is_some_and(|digest| published.contains(&(file.name.as_str(), digest)))
+    };
+    let yanked = indexed.unwrap_or_default();
+    let new = assets
+        .iter_mut()
+        .map(|file| &mut file.asset.file)
+        .filter(|file| !is_published(file));
+    carry_over(&inherited, new);
+    let all = assets.iter_mut().map(|file| &mut file.asset.file);
+    carry_over(&yanked.clone().ignoring_digests(), all);
+    let files = || assets.iter().map(|file| &file.asset.file);
+    let mut notes = yank_notes(&yanked, files());
+    let is_offered = |file: &&IndexFile| file.yanked == YankStatus::No;
+    let is_inherited = |file: &&IndexFile| inherited.reason(&file.name, file.digest).is_some();
+    let not_yanked = files().filter(is_offered).filter(is_inherited);
+    notes.extend(not_yanked.map(|file| {
+        format!(
+            "not yanked, although the index next to the given file yanks it (yank it with `index \
+             yank`): {}",
+            file.name
+        )
+    }));
+    Ok(notes)
 }
 
 /// Reads the directory of the release, and locks it for replacement unless this is a dry run.
