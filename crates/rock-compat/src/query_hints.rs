@@ -61,8 +61,7 @@ impl Compat {
         let query = rocm_query(&query);
         let torch_source = match (&query.torch, &query.rocm) {
             (Some(torch), Some(rocm))
-                if reasons.len() == 1
-                    && self.torch_rocm_support(torch, rocm).is_unsupported() =>
+                if reasons.len() == 1 && self.torch_rocm_support(torch, rocm).is_unsupported() =>
             {
                 self.other_source_of_torch(TORCH_REPOSITORY, torch, rocm)
             }

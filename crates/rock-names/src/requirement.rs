@@ -498,7 +498,10 @@ mod tests {
         };
         assert_eq!(versions("torch"), "");
         assert_eq!(versions("torch (==2.5.1)"), "==2.5.1");
-        assert_eq!(versions("torch[opt] >= 2.5, <3 ; os_name == 'x'"), ">=2.5,<3");
+        assert_eq!(
+            versions("torch[opt] >= 2.5, <3 ; os_name == 'x'"),
+            ">=2.5,<3"
+        );
         assert_eq!(versions("torch @ https://example.invalid/a"), "");
     }
 

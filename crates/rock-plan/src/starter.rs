@@ -821,10 +821,7 @@ mod tests {
         assert_eq!(torch("'^2.8'"), newest);
         assert_eq!(torch("{git = 'https://example.org/torch'}"), newest);
         assert_eq!(torch("'2.3 || 2.5'"), newest);
-        assert_eq!(
-            torch("{version = '2.3', python = '<3.9 || >3.10'}"),
-            newest
-        );
+        assert_eq!(torch("{version = '2.3', python = '<3.9 || >3.10'}"), newest);
         assert_eq!(torch("'~2.8'"), "torch: [\"2.8.0\"]");
         assert_eq!(torch("'2.9.0'"), "torch: [\"2.9.0\"]");
         assert_eq!(torch("'>=2.7,<2.9,!=2.8.*'"), "torch: [\"2.7.1\"]");

@@ -34,10 +34,7 @@ pub(crate) fn kept_entries(
 }
 
 /// Reports the problems of the files that are selected by their path.
-fn findings_in(
-    context: CheckContext<'_>,
-    is_selected: &dyn Fn(&str) -> bool,
-) -> Vec<Diagnostic> {
+fn findings_in(context: CheckContext<'_>, is_selected: &dyn Fn(&str) -> bool) -> Vec<Diagnostic> {
     let mut files: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
     for (path, library) in context.libraries().filter(|(path, _)| is_selected(path)) {
         for (tag, text) in [("RPATH", &library.rpath), ("RUNPATH", &library.runpath)] {
