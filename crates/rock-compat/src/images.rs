@@ -259,7 +259,7 @@ impl Compat {
     ) -> Vec<String> {
         let wanted = rocm.parts();
         let minor_of_torch = torch.map(|torch| torch.release().get(..2));
-        let distance = |(number, image): &(usize, ImageTag<'_>)| {
+        let distance = |image: &ImageTag<'_>| {
             let [major, minor, patch, _] = image.rocm.parts();
             let has_other_torch =
                 minor_of_torch.is_some_and(|wanted| image.torch.release().get(..2) != wanted);
@@ -270,13 +270,14 @@ impl Compat {
                 has_other_torch,
                 has_other_python,
                 patch.abs_diff(wanted[2]),
-                *number,
             )
         };
-        self.images(repository)
-            .enumerate()
-            .k_smallest_by_key(3, distance)
-            .map(|(_, image)| image.row.tag.clone())
+        let images: Vec<ImageTag<'_>> = self.images(repository).collect();
+        let distances = images.iter().map(distance);
+        distances
+            .zip(0..)
+            .k_smallest(3)
+            .map(|(_, number): (_, usize)| images[number].row.tag.clone())
             .collect()
     }
 }

@@ -312,7 +312,9 @@ fn readings(digits: &str, known: &[RocmVersion]) -> impl Iterator<Item = RocmVer
             prints(minor).then(|| rocm.minor()),
         ]
     };
-    known.iter().flat_map(of).flatten()
+    let first = digits.as_bytes().first();
+    let may_be = move |rocm: &&RocmVersion| rocm.as_str().as_bytes().first() == first;
+    known.iter().filter(may_be).flat_map(of).flatten()
 }
 
 /// The parts of a label after the accelerator.
