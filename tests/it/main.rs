@@ -18,6 +18,7 @@ mod build_in_container;
 mod build_install_trees;
 mod build_locally;
 mod build_on_windows;
+mod build_requirements;
 mod build_the_torch_family;
 mod build_without_a_matrix_file;
 mod cancel_a_build;

@@ -93,6 +93,10 @@ pub(super) fn values_of(
             "interpreter",
             json!(super::prepare::interpreter(job, document, site)),
         ),
+        (
+            "has_own_python",
+            json!(super::prepare::has_own_python(job, document)),
+        ),
         ("vars", Json::Object(vars)),
         (
             "package",

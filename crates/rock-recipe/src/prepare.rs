@@ -59,7 +59,7 @@ pub fn named(job: &Job, document: &RecipeDocument) -> String {
 
 /// Whether the job gets a virtual environment: nothing is installed into the Python of a machine or
 /// an image.
-fn has_own_python(job: &Job, document: &RecipeDocument) -> bool {
+pub(super) fn has_own_python(job: &Job, document: &RecipeDocument) -> bool {
     let settings = &job.settings;
     let found = matches!(settings.python_from, PythonFrom::Image | PythonFrom::Host);
     let installs_torch = matches!(

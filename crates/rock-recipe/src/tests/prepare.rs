@@ -170,7 +170,9 @@ fn build_requirements_of_a_project_are_installed_next_to_torch() {
         extension(torch, "vars: {source: ., isolation: \"off\"}"),
         (false, None)
     );
-    let host = "vars: {source: .}\npython-from: host\ntorch-from: host";
+    // The path begins like that of the job directory in a container, `/rock`.
+    let host = "vars: {source: ., python: /rock-env/bin/python}\npython-from: host\n\
+        torch-from: host";
     assert_eq!(
         extension(torch, host),
         (false, None),
