@@ -43,8 +43,7 @@ fn fill_wheelhouse(family: &Family) {
         Wheel::named("torch-2.10.0+rocm7.0-py3-none-any.whl")
             .file("torch/__init__.py", TORCH)
             .requires("pytorch-triton-rocm==3.6.0"),
-        Wheel::named("pytorch_triton_rocm-3.6.0-py3-none-any.whl")
-            .file("triton/__init__.py", ""),
+        Wheel::named("pytorch_triton_rocm-3.6.0-py3-none-any.whl").file("triton/__init__.py", ""),
         Wheel::named("torch-2.11.0-py3-none-any.whl"),
         Wheel::named("triton-3.7.0-py3-none-any.whl"),
         Wheel::named("helper-1.0-py3-none-any.whl").requires("torch"),
