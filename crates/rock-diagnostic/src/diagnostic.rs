@@ -1,5 +1,7 @@
 //! A diagnostic and its labels.
 
+use std::sync::Arc;
+
 use super::{Code, Location, Severity};
 use crate::counted;
 use crate::render::redact_urls;
@@ -30,7 +32,9 @@ pub struct Diagnostic {
     /// The suggested action.
     pub help: Option<String>,
     /// Other files of which the diagnostic is true.
-    pub other_files: Vec<Location>,
+    ///
+    /// Behind one pointer, because diagnostics are returned as errors.
+    pub(crate) other_files: Option<Arc<Vec<Location>>>,
     /// The number of diagnostics that [`Sink::finish`] left out. Zero except in its final
     /// diagnostic.
     ///
@@ -62,7 +66,7 @@ impl Diagnostic {
             labels: Vec::new(),
             notes: Vec::new(),
             help: None,
-            other_files: Vec::new(),
+            other_files: None,
             omitted: 0,
         }
     }
@@ -131,11 +135,18 @@ impl Diagnostic {
     /// there are any.
     #[must_use]
     pub fn same_in_other_files(mut self, others: Vec<Location>) -> Self {
-        self.other_files = others;
-        match self.other_files.len() {
-            0 => self,
-            count => self.note(format!("the same in {}", counted(count, "other file"))),
+        if others.is_empty() {
+            return self;
         }
+        let count = counted(others.len(), "other file");
+        self.other_files = Some(Arc::new(others));
+        self.note(format!("the same in {count}"))
+    }
+
+    /// Returns the other files of which the diagnostic is true.
+    pub fn other_files(&self) -> &[Location] {
+        let others = self.other_files.as_deref();
+        others.map_or(&[], Vec::as_slice)
     }
 
     /// Returns whether the severity is [`Severity::Error`], with which a command fails.

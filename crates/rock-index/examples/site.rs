@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let (project, version) = (wheel.distribution().clone(), wheel.version().clone());
         let label = wheel
             .label()
-            .map(|label| LabelParts::parse(&label, &rocm_versions));
+            .map(|label| LabelParts::parse(&label, rocm_versions));
         files.push(IndexFile {
             folder: IndexFolder::of(label.transpose()?.map(|label| label.parts).as_ref()),
             size_bytes: path.metadata()?.len(),

@@ -89,7 +89,7 @@ pub fn backend_releases<'f>(
             continue;
         };
         let backend = backends.entry(local).or_insert_with(|| {
-            let parsed = LabelParts::parse(&wheel.label()?, &known).ok()?;
+            let parsed = LabelParts::parse(&wheel.label()?, known).ok()?;
             Some(parsed.parts.backend)
         });
         let Some(backend) = backend else {

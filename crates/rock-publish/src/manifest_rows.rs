@@ -193,10 +193,8 @@ mod tests {
             assert_eq!(
                 rows.as_ref().map(|rows| format!("{rows:?}")),
                 whole
-                    .clone()
-                    .map(|whole| format!("{:?}", ManifestRowSet::from(whole)))
                     .as_ref()
-                    .map(Clone::clone),
+                    .map(|whole| format!("{:?}", ManifestRowSet::from(whole.clone()))),
                 "{text}"
             );
             // The program would read the whole manifest otherwise.

@@ -102,7 +102,7 @@ impl WheelListing {
         let (known_rocm, manifests) = (compat.rocm_versions(), published.manifests());
         let context = ListingContext {
             manifests: &manifests,
-            known_rocm: &known_rocm,
+            known_rocm,
             ..ListingContext::default()
         };
         Self::published(&published.listing(), context)
@@ -129,7 +129,7 @@ impl WheelListing {
         };
         let known_rocm = compat.rocm_versions();
         let context = ListingContext {
-            known_rocm: &known_rocm,
+            known_rocm,
             ..ListingContext::default()
         };
         Self::of([&release], context)

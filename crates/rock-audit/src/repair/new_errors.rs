@@ -114,10 +114,8 @@ mod tests {
 
     #[test]
     fn an_error_with_another_code_is_new() {
-        let corrupt = Diagnostic {
-            code: &CORRUPT_MEMBER,
-            ..in_member("new.whl", "demo/moved.py")
-        };
+        let mut corrupt = in_member("new.whl", "demo/moved.py");
+        corrupt.code = &CORRUPT_MEMBER;
         let original = [in_member("old.whl", "demo/a.py")];
         assert_eq!(check(&original, vec![corrupt]).len(), 1);
     }

@@ -131,13 +131,13 @@ pub fn candidates(
     let (offers, mut devices) = devices::apart(offers, compat);
     let read = offers
         .into_iter()
-        .filter(|offer| label_fault(offer, &known).is_none());
+        .filter(|offer| label_fault(offer, known).is_none());
     let with_devices = |wheel: WheelCandidate| {
         let own = devices::take(&mut devices, &wheel.offer);
         wheel.with_devices(own, compat)
     };
     let mut wheels: Vec<WheelCandidate> = read
-        .map(|offer| candidate(offer, &known, compat, &mut tags, &mut run_times))
+        .map(|offer| candidate(offer, known, compat, &mut tags, &mut run_times))
         .map(with_devices)
         .collect();
     let rank_key = |wheel: &WheelCandidate| rank_key(wheel, mode);
@@ -162,7 +162,7 @@ pub fn unread<'o>(offers: &'o [WheelOffer], compat: &Compat) -> Vec<(&'o WheelOf
     let known = compat.rocm_versions();
     offers
         .iter()
-        .filter_map(|offer| Some((offer, label_fault(offer, &known)?)))
+        .filter_map(|offer| Some((offer, label_fault(offer, known)?)))
         .collect()
 }
 
