@@ -22,7 +22,7 @@ use crate::{metadata_path, sha256};
 /// Maximum size of an index page: about 100,000 files.
 const MAX_PAGE_BYTES: u64 = 64 << 20;
 /// Suffix of the METADATA file next to a wheel (PEP 658).
-const METADATA_SUFFIX: &str = ".metadata";
+pub(super) const METADATA_SUFFIX: &str = ".metadata";
 
 /// The files in the directory of an index.
 #[derive(Debug, Clone)]

@@ -12,8 +12,8 @@ use rock_sys::real_path;
 use crate::index_directory::{index_kept, lists_files};
 use crate::{
     CheckDepth, DigestCache, INDEX, IndexAction, IndexOptions, LocalAsset, ManifestRowSet,
-    MetadataBody, PublishedAt, PublishedReleases, PublishedSource, RebuiltFile, YankRuleSet,
-    as_release, cache_note, find_files, index_files, merged, no_files_in, read_assets,
+    MetadataBody, MetadataFiles, PublishedAt, PublishedReleases, PublishedSource, RebuiltFile,
+    YankRuleSet, as_release, cache_note, find_files, index_files, merged, no_files_in, read_assets,
     read_yanked_files,
 };
 
@@ -218,7 +218,9 @@ impl IndexReader<'_> {
             manifests,
             listing: &source.listing,
             links: directory.map(|directory| self.options.links_of(source, directory)),
-            metadata_directory: directory.filter(|_| !self.options.omits_metadata),
+            metadata: directory
+                .filter(|_| !self.options.omits_metadata)
+                .map(MetadataFiles::list),
         }
     }
 }

@@ -13,7 +13,7 @@ use super::{
     newest_first,
 };
 use crate::codes::release as codes;
-use crate::index_directory::has_digest;
+use crate::index_directory::{METADATA_SUFFIX, has_digest};
 use crate::manifest_rows::{ManifestRow, ManifestRowSet};
 use crate::metadata_path;
 use rock_bytes::start_threads;
@@ -22,6 +22,7 @@ use rock_index::{
     BaseUrl, CoreMetadata, FileKind, FileLinks, IndexFile, IndexFolder, PublishedOrigin,
 };
 use rock_names::{Digest, LabelParts, RocmVersion, WheelName, has_wheel_extension};
+use rock_sys::entry_names;
 
 /// The published files of one location: a repository, or a directory.
 #[derive(Debug)]
@@ -31,15 +32,37 @@ pub struct PublishedAt<'p> {
     pub manifests: Vec<ManifestRowSet>,
     /// The location of the files; `None` if the listing has their URLs.
     pub links: Option<FileLinks>,
-    /// The directory of the files, if METADATA files next to them are announced.
-    pub metadata_directory: Option<&'p Path>,
+    /// The METADATA files next to the files; `None` if they are not announced.
+    pub metadata: Option<MetadataFiles<'p>>,
 }
 
-impl PublishedAt<'_> {
-    /// Returns whether METADATA with this digest is announced for a file.
-    fn has_metadata(&self, name: &str, digest: Digest) -> bool {
-        self.metadata_directory
-            .is_some_and(|directory| has_digest(&metadata_path(&directory.join(name)), digest))
+/// The METADATA files in a directory of wheels.
+#[derive(Debug)]
+pub struct MetadataFiles<'p> {
+    directory: &'p Path,
+    /// The names of wheels, sorted.
+    wheels: Vec<String>,
+}
+
+impl<'p> MetadataFiles<'p> {
+    /// Lists a directory; one that cannot be read has no METADATA files.
+    pub fn list(directory: &'p Path) -> Self {
+        let names = entry_names(directory).unwrap_or_default();
+        let mut wheels: Vec<String> = names
+            .iter()
+            .filter_map(|name| name.strip_suffix(METADATA_SUFFIX))
+            .map(str::to_owned)
+            .collect();
+        wheels.sort_unstable();
+        Self { directory, wheels }
+    }
+
+    /// Returns whether the METADATA file of a wheel exists and has this digest.
+    fn has(&self, wheel: &str, digest: Digest) -> bool {
+        let is_listed = self
+            .wheels
+            .binary_search_by(|name| name.as_str().cmp(wheel));
+        is_listed.is_ok() && has_digest(&metadata_path(&self.directory.join(wheel)), digest)
     }
 }
 
@@ -241,7 +264,10 @@ fn file(
         digest: asset.digest.or(entry.digest),
         size_bytes: asset.size,
         metadata: metadata
-            .filter(|digest| release.place.has_metadata(&asset.name, *digest))
+            .filter(|digest| {
+                let files = release.place.metadata.as_ref();
+                files.is_some_and(|files| files.has(&asset.name, *digest))
+            })
             .map(|digest| CoreMetadata {
                 bytes: None,
                 digest,

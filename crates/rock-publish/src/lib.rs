@@ -92,7 +92,7 @@ pub use index_input::{IndexInput, IndexReader, inherited_yanks, listed_files};
 pub use index_options::{IndexAction, IndexOptions};
 pub use index_summary::{IndexSummary, index_summaries, install_text};
 pub use index_update::{IndexUpdate, WrittenIndex};
-pub use indexed::{PublishedAt, index_files, merged};
+pub use indexed::{MetadataFiles, PublishedAt, index_files, merged};
 pub use listing::{
     AssetState, LARGEST_LISTING_BYTES, ListedAsset, ListedRelease, ListingError, ReleaseListing,
 };
