@@ -1,5 +1,6 @@
 //! The compatibility data and its lookups.
 
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use super::lazy_tables::{LazyTables, decode};
@@ -48,8 +49,8 @@ pub(super) struct ParsedVersions {
     pub(super) torch_rocm: Vec<Vec<RocmVersion>>,
     /// The versions in image tags, with the index of the row.
     pub(super) images: Vec<(usize, super::images::TagContents)>,
-    /// The ROCm versions of the tables `rocm` and `torch`, sorted.
-    pub(super) rocm: Vec<RocmVersion>,
+    /// The indexes in `images` of each torch version.
+    pub(super) images_of_torch: BTreeMap<Version, Vec<usize>>,
     /// The torch versions of each row of `torch-requirements`.
     pub(super) torch_requirements: Vec<Vec<Version>>,
     /// The package versions of each row of `import-requirements`.
@@ -102,32 +103,35 @@ impl Compat {
     pub(super) fn parsed(&self) -> &ParsedVersions {
         let versions =
             |texts: &Vec<String>| texts.iter().filter_map(|text| text.parse().ok()).collect();
-        self.parsed.get_or_init(|| ParsedVersions {
-            torch_rocm: self
-                .core
-                .torch
-                .iter()
-                .map(|row| {
-                    row.rocm_index
-                        .iter()
-                        .filter_map(|text| text.parse().ok())
-                        .collect()
-                })
-                .collect(),
-            images: super::images::parse_tags(&self.core.images),
-            rocm: self.rocm_versions().to_vec(),
-            torch_requirements: self
-                .core
-                .torch_requirements
-                .iter()
-                .map(|row| versions(&row.torch))
-                .collect(),
-            import_requirements: self
-                .core
-                .import_requirements
-                .iter()
-                .map(|row| versions(&row.of))
-                .collect(),
+        self.parsed.get_or_init(|| {
+            let images = super::images::parse_tags(&self.core.images);
+            ParsedVersions {
+                images_of_torch: super::images::indexes_by_torch(&images),
+                images,
+                torch_rocm: self
+                    .core
+                    .torch
+                    .iter()
+                    .map(|row| {
+                        row.rocm_index
+                            .iter()
+                            .filter_map(|text| text.parse().ok())
+                            .collect()
+                    })
+                    .collect(),
+                torch_requirements: self
+                    .core
+                    .torch_requirements
+                    .iter()
+                    .map(|row| versions(&row.torch))
+                    .collect(),
+                import_requirements: self
+                    .core
+                    .import_requirements
+                    .iter()
+                    .map(|row| versions(&row.of))
+                    .collect(),
+            }
         })
     }
 

@@ -2,6 +2,8 @@
 //!
 //! **Invariant:** image tags are looked up in the table and parsed, never computed.
 
+use std::collections::BTreeMap;
+
 use itertools::Itertools as _;
 
 use super::Compat;
@@ -39,6 +41,15 @@ pub(super) fn parse_tags(rows: &[ImageRow]) -> Vec<(usize, TagContents)> {
         .enumerate()
         .filter_map(|(number, row)| Some((number, parse_tag(&row.tag)?)))
         .collect()
+}
+
+/// Returns the indexes of the images of each torch version.
+pub(super) fn indexes_by_torch(images: &[(usize, TagContents)]) -> BTreeMap<Version, Vec<usize>> {
+    let mut indexes: BTreeMap<Version, Vec<usize>> = BTreeMap::new();
+    for (index, (_, holds)) in images.iter().enumerate() {
+        indexes.entry(holds.torch.clone()).or_default().push(index);
+    }
+    indexes
 }
 
 fn parse_tag(tag: &str) -> Option<TagContents> {
@@ -136,13 +147,18 @@ impl Compat {
     }
 
     fn all_images(&self) -> impl Iterator<Item = ImageTag<'_>> {
-        self.parsed().images.iter().map(|(number, holds)| ImageTag {
-            row: &self.tables().images[*number],
-            rocm: &holds.rocm,
-            ubuntu: &holds.ubuntu,
-            torch: &holds.torch,
-            python: holds.python,
-        })
+        let images = self.parsed().images.iter();
+        images.map(|(number, contents)| self.image_tag(*number, contents))
+    }
+
+    fn image_tag<'a>(&'a self, row: usize, contents: &'a TagContents) -> ImageTag<'a> {
+        ImageTag {
+            row: &self.tables().images[row],
+            rocm: &contents.rocm,
+            ubuntu: &contents.ubuntu,
+            torch: &contents.torch,
+            python: contents.python,
+        }
     }
 
     /// Returns the reference of the image with these versions, with its digest if it is known.
@@ -236,8 +252,19 @@ impl Compat {
         python: Option<PythonVersion>,
     ) -> Option<ImageTag<'_>> {
         let wanted = rocm.parts();
-        self.images(repository)
-            .filter(|image| image.has_torch(Some(torch), python) && self.has_rocm(image.rocm))
+        let repository = without_docker_hub(repository);
+        let parsed = self.parsed();
+        let of_torch = parsed.images_of_torch.get(torch).into_iter().flatten();
+        of_torch
+            .map(|&index| {
+                let (row, contents) = &parsed.images[index];
+                self.image_tag(*row, contents)
+            })
+            .filter(|image| {
+                image.row.repository == repository
+                    && python.is_none_or(|python| image.python == python)
+                    && self.has_rocm(image.rocm)
+            })
             .min_by_key(|image| {
                 let [major, minor, patch, _] = image.rocm.parts();
                 (

@@ -143,7 +143,7 @@ impl Compat {
     fn compiling_line(&self, target: &GfxTarget) -> Option<OverviewLine<'_>> {
         let mut versions: Vec<&RocmVersion> = Vec::new();
         let mut cited: Vec<(String, &Provenance)> = Vec::new();
-        for rocm in &self.parsed().rocm {
+        for rocm in self.rocm_versions() {
             let Some((table, row)) = self.compiled_gfx(target, rocm) else {
                 continue;
             };

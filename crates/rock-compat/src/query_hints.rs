@@ -198,7 +198,7 @@ impl Compat {
         };
         let (first, last) = if is_older { (to, from) } else { (from, to) };
         let is_between = |known: &&RocmVersion| first < *known && *known < last;
-        let steps = self.parsed().rocm.iter().filter(is_between).count();
+        let steps = self.rocm_versions().iter().filter(is_between).count();
         (rank, steps, is_older)
     }
 

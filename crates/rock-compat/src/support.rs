@@ -327,11 +327,11 @@ impl Compat {
 
     /// Returns whether the table `rocm` or `torch` has a ROCm version.
     pub(super) fn has_rocm(&self, rocm: &RocmVersion) -> bool {
-        self.parsed().rocm.contains(rocm)
+        self.rocm_versions().contains(rocm)
     }
 
     fn unknown_rocm(&self, rocm: &RocmVersion) -> Support {
-        let known = &self.parsed().rocm;
+        let known = self.rocm_versions();
         let near = describe_known_rocm(known, rocm)
             .or_else(|| {
                 Some(format!(

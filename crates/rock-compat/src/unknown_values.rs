@@ -45,7 +45,7 @@ impl Compat {
     /// Returns a hint with the nearest known versions if no table lists a release of the minor
     /// version of a ROCm version.
     pub fn hint_if_unlisted_rocm(&self, rocm: &RocmVersion) -> Option<String> {
-        let known = &self.parsed().rocm;
+        let known = self.rocm_versions();
         let is_listed = known.iter().any(|one| one.has_same_minor(rocm));
         if is_listed {
             return None;
@@ -56,25 +56,25 @@ impl Compat {
     /// Returns a hint with the nearest known versions if no table lists a Python version, with or
     /// without the global interpreter lock.
     pub fn hint_if_unlisted_python(&self, python: PythonVersion) -> Option<String> {
-        let known = self.python_versions();
-        let is_listed = known.iter().any(|one| one.numbers() == python.numbers());
-        if is_listed {
+        let mut known = self.python_versions();
+        if known.any(|one| one.numbers() == python.numbers()) {
             return None;
         }
+        let known: BTreeSet<PythonVersion> = self.python_versions().collect();
         unlisted_hint(&python, &known.into_iter().collect::<Vec<_>>())
     }
 
-    /// Returns the Python versions of the table `torch`.
-    fn python_versions(&self) -> BTreeSet<PythonVersion> {
+    /// Returns the Python versions of the table `torch`, with repetitions.
+    fn python_versions(&self) -> impl Iterator<Item = PythonVersion> {
         let listed = self.tables().torch.iter().flat_map(|row| &row.python);
-        listed.filter_map(|text| text.parse().ok()).collect()
+        listed.filter_map(|text| text.parse().ok())
     }
 
     fn unknown_rocm_version(&self, rocm: &RocmVersion) -> Option<Diagnostic> {
         if !self.rocm_overview(rocm).lines.is_empty() {
             return None;
         }
-        let listed = &self.parsed().rocm;
+        let listed = self.rocm_versions();
         let message = if listed.contains(rocm) {
             format!("no table says what works with ROCm {rocm}")
         } else {
@@ -125,7 +125,7 @@ impl Compat {
         if !self.python_overview(python).lines.is_empty() {
             return None;
         }
-        let known = self.python_versions();
+        let known: BTreeSet<PythonVersion> = self.python_versions().collect();
         let help = match (known.first(), known.last()) {
             (Some(first), Some(last)) => format!("the known versions are {first} to {last}"),
             _ => "`rock-matrix compat list torch` shows the known versions".to_owned(),
