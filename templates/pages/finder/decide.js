@@ -130,16 +130,16 @@ function oneSystem(weights, [system, kind, major, minor], platform, libc) {
 }
 
 function judgeSystem(weights, [shown, needs], machine) {
-  if (!machine.platform) return needs.some((need) => need[0] === "any") ? EXACT : notKnown(shown);
   let best = null;
   const rank = (judged) => (judged.differs ? [2, judged.size] : [judged === EXACT ? 0 : 1, judged.cost]);
   for (const need of needs) {
-    const judged = oneSystem(weights, need, machine.platform, machine.libc);
+    const judged = oneSystem(weights, need, machine.platform || need[0], machine.libc);
     if (!best || rank(judged)[0] < rank(best)[0] || (rank(judged)[0] === rank(best)[0] && rank(judged)[1] < rank(best)[1])) best = judged;
   }
-  if (!best) return EXACT;
-  if (!best.differs) return best;
-  return differs(best.size, shown, machine.platform + (machine.libc ? ` with ${machine.libc.text}` : ""));
+  const libc = machine.libc && machine.libc.text;
+  if (best && best.differs) return differs(best.size, shown, [machine.platform, libc].filter(Boolean).join(" with "));
+  if (machine.platform || needs.some((need) => need[0] === "any")) return best || EXACT;
+  return libc ? fine(0, `the wheel is for ${shown}; you have ${libc} on an unknown platform`) : notKnown(shown);
 }
 
 function judgeGfx(weights, targets, machine) {

@@ -215,24 +215,27 @@ fn not_known(wheel: &str) -> AxisMatch {
 }
 
 /// Matches the platform. A wheel with several platform tags is for all of them; the best match
-/// counts.
+/// counts. If only the C library is known, it is compared on every platform of the wheel.
 fn system(wheel: &WheelCandidate, machine: &TargetMachine) -> AxisMatch {
     let shown = joined(&wheel.platforms, " or ");
-    let Some(platform) = &machine.platform else {
-        return if wheel.platforms.iter().any(|need| need.system == "any") {
-            AxisMatch::Exact
-        } else {
-            not_known(&shown)
-        };
-    };
-    match best_system(&wheel.platforms, Some(platform), machine.libc) {
+    let platform = machine.platform.as_deref();
+    match best_system(&wheel.platforms, platform, machine.libc) {
         AxisMatch::Differs { size, why, .. } => AxisMatch::Differs {
             size,
             wheel: shown,
-            yours: shown_system(Some(platform), machine.libc),
+            yours: shown_system(platform, machine.libc),
             why,
         },
-        fits => fits,
+        fits if platform.is_some() || wheel.platforms.iter().any(|need| need.system == "any") => {
+            fits
+        }
+        _ => match machine.libc {
+            Some(libc) => AxisMatch::Fine {
+                cost: 0,
+                text: format!("the wheel is for {shown}; you have {libc} on an unknown platform"),
+            },
+            None => not_known(&shown),
+        },
     }
 }
 

@@ -40,6 +40,25 @@ fn a_wheel_needs_the_c_library_and_processor_of_its_tag() {
 }
 
 #[test]
+fn the_c_library_is_compared_without_a_platform() {
+    let with = |libc: &str| TargetMachine {
+        platform: None,
+        libc: libc.parse().ok(),
+        ..usual_machine()
+    };
+    let differs = "system: the wheel is for linux_x86_64 with glibc 2.28 or newer, you have";
+    for libc in ["glibc 2.17", "musl 1.2"] {
+        check(&[CP312], &with(libc), &format!("{differs} {libc}"));
+    }
+    let decision = decided(&wheels(&[CP312]), &with("glibc 2.35"));
+    assert_eq!(
+        decision.fits[0].notes[0].text,
+        "the wheel is for linux_x86_64 with glibc 2.28 or newer; you have glibc 2.35 on an \
+         unknown platform"
+    );
+}
+
+#[test]
 fn a_wheel_has_code_for_the_gpus_that_its_manifest_names_and_without_one_it_is_not_known() {
     let targets = |list: &[&str]| {
         wheels_of(vec![ManifestFile {
