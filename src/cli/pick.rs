@@ -61,9 +61,11 @@ pub(super) struct Args {
     /// Pick from the wheels of a local build in this directory
     ///
     /// Prints the command that installs the newest wheel of each distribution for the Python
-    /// version and the system. Torch, ROCm and GPUs are not compared, because the wheels were built
-    /// for this machine, and wheels are not read. With `--torch`, `--rocm`, `--gfx` or `--backend`,
-    /// the wheels are read and compared like published ones.
+    /// version and the system. It replaces an installed build of the same version, and does not
+    /// install requirements. Wheels that the index in this directory yanks are left out. Torch, ROCm
+    /// and GPUs do not decide, because the wheels were built for this machine, but a selected wheel
+    /// for others is a warning. With `--torch`, `--rocm`, `--gfx` or `--backend`, all wheels are
+    /// read and compared like published ones; then `--format json` prints the document for those.
     #[arg(
         long,
         value_name = "DIR",

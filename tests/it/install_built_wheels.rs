@@ -270,6 +270,40 @@ fn wheels_are_read_and_compared_with_another_machine() {
     );
 }
 
+/// Whether the wheels are read or not, those that the index in the directory yanks are skipped.
+#[test]
+fn yanked_wheels_are_skipped_whatever_is_compared() {
+    let files = ["1.0", "2.0"].map(|version| name("demo", version, "cp312"));
+    let project = files.iter().fold(Project::new(), |project, file| {
+        project.bytes(&format!("{FOLDER}/{file}"), &Wheel::named(file).bytes())
+    });
+    let index = |words: &[&str]| project.run(&[&["index"], words].concat()).exits(0);
+    index(&["build", FOLDER]);
+    index(&["yank", FOLDER, "demo>=2: bad", "--apply"]);
+    for more in [&[] as &[&str], &["--rocm", "6.4"]] {
+        let outcome = pick(&project, &[&["--python", "3.12"], more].concat(), 0);
+        assert!(
+            outcome.stdout.contains("demo-1.0-"),
+            "{}",
+            outcome.stdout
+        );
+        let said = format!("{}{}", outcome.stdout, outcome.stderr);
+        assert!(
+            said.contains(&format!("{} fits but is yanked: bad", files[1])),
+            "{said}"
+        );
+    }
+    index(&["yank", FOLDER, "demo: bad", "--apply"]);
+    let outcome = pick(&project, &["demo", "--python", "3.12"], 1);
+    assert_eq!(outcome.stdout, "");
+    insta::assert_snapshot!(outcome.stderr, @r"
+    error[G200 no-wheel-fits]: every wheel of demo for Python 3.12 that fits in `out put` is yanked
+     = note: demo-2.0-cp312-cp312-linux_x86_64.whl fits but is yanked: bad
+    help: build another one, or revert the yank with `rock-matrix index unyank`
+    
+    ");
+}
+
 #[test]
 fn options_without_an_effect_on_a_folder_are_refused() {
     let project = wheels(&[&name("torch", "2.9.0", "cp312")]);

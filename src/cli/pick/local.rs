@@ -10,8 +10,11 @@ use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Location, Severity, Sink};
 use crate::exec::BuildRecord;
 use crate::names::{DistributionName, WheelName, has_wheel_extension};
-use crate::pick::{LocalWheel, WheelFilter, newest};
-use crate::publish::{PublishedReleases, pages_help};
+use crate::pick::{
+    LocalWheel, PrereleaseMode, TargetMachine, WheelFilter, WheelOffers, candidates, newest,
+    unfit_warnings,
+};
+use crate::publish::{INDEX, PublishedReleases, PublishedYanks, pages_help, read_yanked_files};
 use crate::sys::{self, DirectoryEntryKind};
 
 /// The end of the filenames of build records.
@@ -39,14 +42,16 @@ pub(super) fn pick(
             return Err(Exit::Fault);
         }
     }
-    let machine = machine(args, load::compat(shell)?, shell, sink)?;
+    mark_yanked(folder, &mut wheels, sink)?;
+    let compat = load::compat(shell)?;
+    let machine = machine(args, compat, shell, sink)?;
     let filter = WheelFilter {
         distribution: args.distribution().map(DistributionName::normalized),
         python: machine.python,
         label: args.label.clone(),
-        platform: machine.platform,
+        platform: machine.platform.clone(),
         libc: machine.libc,
-        detected: machine.detected,
+        detected: machine.detected.clone(),
     };
     let found = newest(&wheels, &filter);
     let printed = shell.print(&match args.format.get() {
@@ -54,7 +59,52 @@ pub(super) fn pick(
         Format::Json => found.json(),
     });
     sink.extend(found.diagnostics(&folder.display().to_string(), &filter));
+    if machine.rocm.is_some() || machine.torch.is_some() || !machine.gfx.is_empty() {
+        sink.extend(unfit(folder, &found.wheels, &machine, compat));
+    }
     Ok(printed)
+}
+
+/// Sets the reason of the wheels that the index in the directory yanks, with the bytes there.
+fn mark_yanked(folder: &Path, wheels: &mut [LocalWheel], sink: &mut Sink) -> Result<(), Exit> {
+    let yanked = read_yanked_files(&folder.join(INDEX))
+        .map_err(|errors| Exit::collect(errors, sink))?
+        .unwrap_or_default();
+    for wheel in wheels {
+        let path = Path::new(&wheel.path);
+        let Some(file) = path.file_name().and_then(|name| name.to_str()) else {
+            continue;
+        };
+        if yanked.reason(file, None).is_none() {
+            continue;
+        }
+        let (_, digest) = sys::hash_file(path).map_err(|error| {
+            sink.push(error.into());
+            Exit::Machine
+        })?;
+        wheel.yanked = yanked.reason(file, Some(digest)).map(str::to_owned);
+    }
+    Ok(())
+}
+
+/// Reads the selected wheels, and returns warnings about those whose code is for another ROCm,
+/// torch or GPU.
+fn unfit(
+    folder: &Path,
+    wheels: &[&LocalWheel],
+    machine: &TargetMachine,
+    compat: &Compat,
+) -> Vec<Diagnostic> {
+    let files: Vec<PathBuf> = wheels
+        .iter()
+        .map(|wheel| PathBuf::from(&wheel.path))
+        .collect();
+    let mut published: PublishedReleases = PublishedReleases::new(&[folder]);
+    let mut found = published.add_wheels(folder, &files, compat);
+    let offers = WheelOffers::of_published(&published, None, &PublishedYanks::default());
+    let selected = candidates(offers.into_wheels(), compat, PrereleaseMode::Allow);
+    found.extend(unfit_warnings(&selected, machine, compat));
+    found
 }
 
 /// Reads the wheels in the directory with the label of `--label`, and the targets of their code.
@@ -149,6 +199,7 @@ fn wheels(folder: &Path, sink: &mut Sink) -> Result<Vec<LocalWheel>, Exit> {
                     name,
                     path,
                     modified,
+                    yanked: None,
                 },
             ));
         }

@@ -38,6 +38,7 @@ pub use distribution::{RequestedWheel, RequestedWheelError, select_distribution,
 pub use install::{for_machine, run_time_text};
 pub use json::json;
 pub use newest::{ForeignWheel, LocalWheel, NewestWheel, WheelFilter, newest};
+pub use newest_report::unfit_warnings;
 pub use offers::{WheelOffer, WheelOffers, torch_sentence};
 pub use published_offers::label_warnings;
 pub use ranges::{GilBuild, PlatformNeed, PythonRange};

@@ -16,6 +16,9 @@ pub struct LocalWheel {
     pub path: String,
     /// The modification time; later ones are greater.
     pub modified: u128,
+    /// The reason why the index in its directory yanks it, which may be empty; `None` if it is not
+    /// yanked.
+    pub yanked: Option<String>,
 }
 
 /// The properties that wheels must have.
@@ -41,12 +44,15 @@ pub struct NewestWheel<'l> {
     /// One wheel per distribution, sorted by name.
     pub wheels: Vec<&'l LocalWheel>,
     /// Distributions without a matching wheel, with the Python and ABI tags of their wheels that
-    /// have the label or, if none has it, the labels of all; empty if they are for other systems.
+    /// have the label or, if none has it, the labels of all; empty if they are for other systems or
+    /// yanked.
     pub others: BTreeMap<String, BTreeSet<String>>,
     /// Distributions without a matching wheel that have wheels with the label for other Pythons.
     pub for_other_pythons: BTreeSet<String>,
     /// Wheels that match the Python and the label, but not the system.
     pub foreign: Vec<ForeignWheel<'l>>,
+    /// The newest yanked wheel of each distribution that would be selected otherwise.
+    pub yanked: Vec<&'l LocalWheel>,
 }
 
 /// A wheel for another system.
@@ -60,8 +66,8 @@ pub struct ForeignWheel<'l> {
     pub difference: Mismatch,
 }
 
-/// Selects the newest matching wheel of each distribution: the greatest version, then the latest
-/// file. Matches platforms like [`super::decide()`].
+/// Selects the newest matching wheel of each distribution that is not yanked: the greatest version,
+/// then the latest file. Matches platforms like [`super::decide()`].
 pub fn newest<'l>(wheels: &'l [LocalWheel], asked: &WheelFilter) -> NewestWheel<'l> {
     let mut by_project: BTreeMap<String, Vec<&LocalWheel>> = BTreeMap::new();
     for wheel in wheels {
@@ -113,9 +119,21 @@ pub fn newest<'l>(wheels: &'l [LocalWheel], asked: &WheelFilter) -> NewestWheel<
                     })
                 }),
         );
-        match native.into_iter().map(|(wheel, _)| wheel).max_by_key(key) {
+        let (offered, yanked): (Vec<_>, Vec<_>) = native
+            .into_iter()
+            .map(|(wheel, _)| wheel)
+            .partition(|wheel| wheel.yanked.is_none());
+        let chosen = offered.into_iter().max_by_key(key);
+        let missed = yanked
+            .into_iter()
+            .max_by_key(key)
+            .filter(|missed| chosen.is_none_or(|chosen| key(missed) > key(&chosen)));
+        found.yanked.extend(missed);
+        match chosen {
             Some(wheel) => found.wheels.push(wheel),
-            None if has_foreign => drop(found.others.insert(project, BTreeSet::new())),
+            None if has_foreign || missed.is_some() => {
+                drop(found.others.insert(project, BTreeSet::new()));
+            }
             None => {
                 let label = |wheel: &LocalWheel| {
                     wheel
@@ -182,6 +200,7 @@ mod tests {
             name: name.parse().unwrap(),
             path: format!("/w {modified}/{name}"),
             modified,
+            yanked: None,
         }
     }
 
