@@ -122,6 +122,7 @@ impl Asset {
             gfx: Vec::new(),
             gfx_from: None,
             needs_rocm: self.needs_rocm.clone(),
+            needs_torch: None,
             run_time: match label {
                 Some(parts) => {
                     shipped_runtime_requirements(&file.project, parts.backend.as_deref())

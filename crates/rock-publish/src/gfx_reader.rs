@@ -7,10 +7,11 @@ use rock_audit::gfx::{GfxDocument, supported_targets};
 use rock_audit::{AuditOptions, AuditedWheel, Auditor, NoLibraries, needed_rocm_majors};
 use rock_compat::Compat;
 use rock_diagnostic::Diagnostic;
+use rock_names::Version;
 use rock_sys::PositionalFile;
 
-use crate::LocalAsset;
 use crate::audit_errors::is_refused;
+use crate::{LocalAsset, NeededTorch};
 
 /// Facts from the libraries of a wheel.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub struct WheelCode {
     pub gfx: Vec<String>,
     /// The major versions of ROCm of which its libraries need one; empty if they need none.
     pub needs_rocm: Vec<u32>,
+    /// The torch whose symbols its libraries need; `None` if they need none.
+    pub needs_torch: Option<NeededTorch>,
     /// The errors with which it is only published if they are allowed.
     pub audit_errors: Vec<Diagnostic>,
 }
@@ -57,8 +60,23 @@ fn read_code(file: &LocalAsset, auditor: &Auditor<'_>) -> Option<WheelCode> {
             gfx_targets(&audited, auditor.compat())
         };
         code.needs_rocm = majors.into_iter().collect();
+        code.needs_torch = needed_torch(&audited, auditor.compat());
     }
     Some(code)
+}
+
+/// Returns the torch whose symbols the libraries of a wheel need. The libraries of torch need those
+/// of each other.
+fn needed_torch(audited: &AuditedWheel<'_>, compat: &Compat) -> Option<NeededTorch> {
+    let is_torch = audited.name().distribution().normalized() == "torch";
+    let need = audited
+        .torch()
+        .filter(|need| !is_torch && !need.minors.is_empty())?;
+    let known = compat.torch_minors_read().iter().map(Version::minor);
+    Some(NeededTorch {
+        versions: need.to_string(),
+        lacking: known.filter(|minor| !need.minors.contains(minor)).collect(),
+    })
 }
 
 /// Returns the GPU targets that all libraries of a wheel have code for; those of all its code if

@@ -99,7 +99,7 @@ pub use listing::{
 pub use local_files::{expand_paths, find_files, no_files_in, pages_help};
 pub use manifest::{
     AcceleratorVersion, GfxOrigin, LARGEST_MANIFEST_BYTES, MANIFEST, ManifestError, ManifestFile,
-    ReleaseManifest,
+    NeededTorch, ReleaseManifest,
 };
 pub use manifest_rows::{ManifestForm, ManifestRowSet};
 pub use preflight::{

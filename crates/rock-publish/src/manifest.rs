@@ -80,6 +80,9 @@ pub struct ManifestFile {
     /// whatever the ROCm of the machine.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needs_rocm: Vec<u32>,
+    /// The torch whose symbols its libraries need, if they were read. Manifest files do not have it.
+    #[serde(skip)]
+    pub needs_torch: Option<NeededTorch>,
     /// Its needs at run time.
     #[serde(default, skip_serializing_if = "RuntimeRequirements::is_empty")]
     pub run_time: RuntimeRequirements,
@@ -90,6 +93,15 @@ pub struct ManifestFile {
     pub metadata_sha256: Option<Digest>,
     /// The directory of the index that lists it; empty if none does.
     pub index: String,
+}
+
+/// The torch versions whose symbols the libraries of a wheel need.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NeededTorch {
+    /// The minor versions that have all of the symbols, in words: `2.8 to 2.15`.
+    pub versions: String,
+    /// The known minor versions that lack some of the symbols.
+    pub lacking: Vec<String>,
 }
 
 /// The source of the gfx targets of a wheel.
@@ -223,6 +235,7 @@ impl ManifestFile {
             gfx,
             gfx_from: _,
             needs_rocm: _,
+            needs_torch: _,
             run_time,
             requires_python,
             metadata_sha256: _,
@@ -461,6 +474,7 @@ mod tests {
             gfx: Vec::new(),
             gfx_from: None,
             needs_rocm: Vec::new(),
+            needs_torch: None,
             run_time: RuntimeRequirements::default(),
             requires_python: Some(">=3.9".into()),
             metadata_sha256: None,

@@ -199,6 +199,7 @@ fn wheel_row(file: &LocalAsset, code: Option<&WheelCode>) -> ManifestFile {
         gfx: gfx.clone(),
         gfx_from: Some(GfxOrigin::Wheel),
         needs_rocm: needs_rocm.clone(),
+        needs_torch: code.and_then(|code| code.needs_torch.clone()),
         ..row
     }
 }

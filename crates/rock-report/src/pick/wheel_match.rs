@@ -3,6 +3,7 @@
 use std::fmt;
 
 use rock_names::RocmVersion;
+use rock_publish::NeededTorch;
 
 use super::hint::MachineNeed;
 use super::rules::WEIGHTS;
@@ -498,7 +499,9 @@ fn relation(wheel: &RocmVersion, machine: &RocmVersion) -> Option<&'static str> 
 
 fn torch(wheel: &WheelCandidate, machine: &TargetMachine, rules: &MatchRules) -> AxisMatch {
     let Some(own) = &wheel.torch else {
-        return AxisMatch::Exact;
+        let row = wheel.offer.row.as_ref();
+        let needed = row.and_then(|row| row.needs_torch.as_ref());
+        return needed.map_or(AxisMatch::Exact, |needed| torch_symbols(needed, machine));
     };
     let Some(torch) = &machine.torch else {
         return not_known(&own.to_string());
@@ -522,6 +525,31 @@ fn torch(wheel: &WheelCandidate, machine: &TargetMachine, rules: &MatchRules) ->
             yours: torch.to_string(),
             why: reach.map(|reach| reach.said.clone()),
         },
+    }
+}
+
+/// Matches the torch of a wheel whose name does not contain it, by the symbols that its libraries
+/// need.
+fn torch_symbols(needed: &NeededTorch, machine: &TargetMachine) -> AxisMatch {
+    let Some(torch) = &machine.torch else {
+        return not_known(&needed.versions);
+    };
+    let (major, minor) = torch.minor;
+    if needed.lacking.contains(&format!("{major}.{minor}")) {
+        return AxisMatch::Differs {
+            size: WEIGHTS.torch,
+            wheel: needed.versions.clone(),
+            yours: torch.to_string(),
+            why: Some("its libraries need symbols that other versions lack".to_owned()),
+        };
+    }
+    let text = format!(
+        "the wheel's name does not contain a torch version; its libraries need symbols of torch {}",
+        needed.versions
+    );
+    AxisMatch::Fine {
+        cost: WEIGHTS.other_rocm,
+        text,
     }
 }
 

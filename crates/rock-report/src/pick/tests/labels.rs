@@ -134,6 +134,35 @@ fn a_wheel_without_a_label_is_for_the_rocm_that_its_libraries_need() {
     );
 }
 
+#[test]
+fn a_wheel_without_a_label_is_for_the_torch_whose_symbols_its_libraries_need() {
+    let known = wheels_of(vec![ManifestFile {
+        needs_torch: Some(NeededTorch {
+            versions: "2.8 to 2.9".to_owned(),
+            lacking: vec!["2.7".to_owned(), "2.10".to_owned()],
+        }),
+        ..row("a-1-cp312-cp312-manylinux_2_28_x86_64.whl")
+    }]);
+    let decision = decided(&known, &machine("6.4", "2.7", "3.12"));
+    assert_eq!(
+        decision.near[0].differences[0].to_string(),
+        "torch: the wheel is for 2.8 to 2.9, you have 2.7; its libraries need symbols that other \
+         versions lack"
+    );
+    for (torch, text) in [
+        (
+            "2.9",
+            "the wheel's name does not contain a torch version; its libraries need symbols of \
+             torch 2.8 to 2.9",
+        ),
+        ("", "the wheel is for 2.8 to 2.9; yours is unknown"),
+    ] {
+        let decision = decided(&known, &machine("6.4", torch, "3.12"));
+        let mut notes = decision.fits[0].notes.iter();
+        assert!(notes.any(|note| note.text == text), "{torch}");
+    }
+}
+
 /// Returns a wheel whose code for GPUs, of which it has none, a manifest lists as read.
 fn read_without_gpu_code(name: &str, needs_rocm: &[u32]) -> Vec<WheelCandidate> {
     wheels_of(vec![ManifestFile {

@@ -8,7 +8,9 @@ use super::{
 };
 use rock_compat::Compat;
 use rock_names::{VersionSpecifiers, WheelName};
-use rock_publish::{AcceleratorVersion, GfxOrigin, ManifestFile, ReleaseListing, ReleaseManifest};
+use rock_publish::{
+    AcceleratorVersion, GfxOrigin, ManifestFile, NeededTorch, ReleaseListing, ReleaseManifest,
+};
 
 mod labels;
 mod machine;
@@ -38,6 +40,7 @@ fn row(name: &str) -> ManifestFile {
         requires_python: None,
         gfx_from: None,
         needs_rocm: vec![],
+        needs_torch: None,
         run_time: rock_compat::RuntimeRequirements::default(),
         gfx: vec![],
         metadata_sha256: None,
