@@ -25,6 +25,7 @@ mod rules;
 mod target_machine;
 #[cfg(test)]
 mod tests;
+mod torch_match;
 mod wheel_match;
 mod wheel_pick;
 mod yanked;
