@@ -575,16 +575,18 @@ fn an_index_of_release_folders_keeps_what_their_own_indexes_yank() {
         ])
         .exits(0);
     let page = |given: &str, out: &str, more: &[&str]| {
-        project
-            .run(
-                &[
-                    &["index", "build", "--published", given, "--out", out],
-                    more,
-                ]
-                .concat(),
-            )
-            .exits(0);
-        project.read(&format!("{out}/rocm6.2-torch2.5/flash-attn/index.html"))
+        let words = ["index", "build", "--published", given, "--out", out];
+        let outcome = project.run(&[&words, more].concat()).exits(0);
+        let text = project.read(&format!("{out}/rocm6.2-torch2.5/flash-attn/index.html"));
+        assert_eq!(
+            outcome
+                .stderr
+                .contains("yanked, because the index in `rels/v1` yanks it: flash_attn-2.5.9"),
+            text.contains("data-yanked"),
+            "{}",
+            outcome.stderr
+        );
+        text
     };
     for (given, out) in [
         ("rels", "one"),
@@ -595,7 +597,7 @@ fn an_index_of_release_folders_keeps_what_their_own_indexes_yank() {
         assert_eq!(text.matches("data-yanked=").count(), 1, "{given}: {text}");
         assert!(text.contains("data-yanked=\"broken\""), "{given}: {text}");
     }
-    project
+    let outcome = project
         .run(&[
             "index",
             "unyank",
@@ -607,6 +609,13 @@ fn an_index_of_release_folders_keeps_what_their_own_indexes_yank() {
             "--apply",
         ])
         .exits(0);
+    assert!(
+        outcome
+            .stderr
+            .contains("will yank it again; unyank it there: `rock-matrix index unyank rels/v1 "),
+        "{}",
+        outcome.stderr
+    );
     let unyanked = project.read("one/rocm6.2-torch2.5/flash-attn/index.html");
     assert!(!unyanked.contains("data-yanked"));
     project

@@ -23,8 +23,25 @@ pub struct IndexInput {
     pub(crate) files: Vec<IndexFile>,
     /// Files of older releases that newer ones rebuilt.
     pub(crate) rebuilt: Vec<RebuiltFile>,
-    /// Files that the indexes in the directories of releases yank.
-    pub(crate) inherited: YankedFiles,
+    /// Files that the indexes in the directories of wheels or releases yank.
+    pub(crate) inherited: Vec<InheritedYanks>,
+}
+
+/// The files that the index in a directory of wheels or of a release yanks.
+#[derive(Debug)]
+pub(crate) struct InheritedYanks {
+    pub(crate) directory: PathBuf,
+    pub(crate) files: YankedFiles,
+}
+
+impl InheritedYanks {
+    /// Returns those of these files that the index yanks.
+    pub(crate) fn among<'f>(&self, files: &'f [IndexFile]) -> Vec<&'f IndexFile> {
+        files
+            .iter()
+            .filter(|file| self.files.reason(&file.name, file.digest).is_some())
+            .collect()
+    }
 }
 
 /// Reads the files of an index.
@@ -105,10 +122,14 @@ impl IndexReader<'_> {
         let inherited = inherited_yanks([directory], &self.options.out)?;
         let mut files = self.read_files(directory, files, cache, sink);
         carry_over(&inherited, &mut files);
+        let inherited = InheritedYanks {
+            directory: directory.to_owned(),
+            files: inherited,
+        };
         Ok(IndexInput {
             files,
             rebuilt: Vec::new(),
-            inherited,
+            inherited: vec![inherited],
         })
     }
 
@@ -129,21 +150,30 @@ impl IndexReader<'_> {
                 .partition(|source| source.directory.is_some() && source.manifests.is_empty());
         // The index of a directory applies to the bytes in it: a later release may have other bytes
         // under the same name.
-        let mut inherited = YankedFiles::default();
+        let mut inherited = Vec::new();
         for directory in listed
             .iter()
             .filter_map(|source| source.directory.as_deref())
         {
-            inherited.extend(read_yanked(directory)?);
+            inherited.push(InheritedYanks {
+                directory: directory.to_owned(),
+                files: read_yanked(directory)?,
+            });
         }
         let places: Vec<PublishedAt<'_>> = listed
             .into_iter()
             .map(|source| self.published_at(source))
             .collect();
         let mut files = index_files(places, self.compat.rocm_versions(), sink);
+        let mut unlisted_yanks = Vec::new();
         for source in &unlisted {
             if let Some(directory) = source.directory.as_deref() {
-                files.extend(self.read_unlisted(source, directory, sink)?);
+                let yanked = read_yanked(directory)?.ignoring_digests();
+                files.extend(self.read_unlisted(source, directory, &yanked, sink));
+                unlisted_yanks.push(InheritedYanks {
+                    directory: directory.to_owned(),
+                    files: yanked,
+                });
             }
         }
         let (mut files, rebuilt) = merged(files, sink);
@@ -161,7 +191,10 @@ impl IndexReader<'_> {
                 none.severity(Severity::Warning)
             });
         }
-        carry_over(&inherited, &mut files);
+        for yanks in &inherited {
+            carry_over(&yanks.files, &mut files);
+        }
+        inherited.extend(unlisted_yanks);
         // Leaked on purpose: freeing the many small strings takes a tenth of the run.
         std::mem::forget(published);
         Ok(IndexInput {
@@ -172,20 +205,21 @@ impl IndexReader<'_> {
     }
 
     /// Reads the wheels in the directory of a release without a manifest, of which only the
-    /// filenames are known.
+    /// filenames are known. Its index yanks the files in `yanked`.
     fn read_unlisted(
         &self,
         source: &PublishedSource<ManifestRowSet>,
         directory: &Path,
+        yanked: &YankedFiles,
         sink: &mut Sink,
-    ) -> Result<Vec<IndexFile>, Diagnostics> {
+    ) -> Vec<IndexFile> {
         let paths = find_files(&[directory.to_owned()], sink);
         let (cache, notes) = DigestCache::of_directories(&paths, MetadataBody::Load);
         for note in &notes {
             (self.on_note)(note);
         }
         let mut files = self.read_files(directory, &paths, &cache, sink);
-        carry_over(&read_yanked(directory)?.ignoring_digests(), &mut files);
+        carry_over(yanked, &mut files);
         let origin = Arc::new(PublishedOrigin {
             links: self.options.links_of(source, directory),
             tag: String::new(),
@@ -194,7 +228,7 @@ impl IndexReader<'_> {
             file.origin = Some(Arc::clone(&origin));
             file.metadata = None;
         }
-        Ok(files)
+        files
     }
 
     fn read_files(

@@ -4,18 +4,19 @@ use std::collections::BTreeSet;
 
 use rock_bytes::start_threads;
 use rock_compat::Compat;
-use rock_diagnostic::{Diagnostic, Diagnostics, shell_quoted};
+use rock_diagnostic::{Diagnostic, Diagnostics, counted, shell_line, shell_quoted};
 use rock_index::{
     FileLinks, IndexFile, SimpleRepository, YankReport, YankStatus, carry_over, label_order,
     repository, yank_notes,
 };
 use rock_names::YankedFiles;
 use rock_plan::config::recipe::shipped_runtime_requirements;
-use rock_sys::DirectorySwap;
+use rock_sys::{DirectorySwap, real_path};
 
 use crate::codes::release as codes;
+use crate::index_input::InheritedYanks;
 use crate::{
-    IndexDirectory, IndexInput, IndexOptions, IndexSummary, RebuiltFile, YankRuleSet,
+    INDEX, IndexDirectory, IndexInput, IndexOptions, IndexSummary, RebuiltFile, YankRuleSet,
     clear_missing_metadata, index_summaries, lock_for_replacement, rebuilt_warning,
     write_metadata_files,
 };
@@ -32,6 +33,10 @@ pub struct IndexUpdate<'a> {
     rebuilt: Vec<RebuiltFile>,
     /// The files that were yanked before.
     yanked: YankedFiles,
+    /// The files that the other indexes in the directories of wheels or releases yank.
+    inherited: Vec<InheritedYanks>,
+    /// Notes about files that the index yanks from now on because other indexes do.
+    inherited_notes: Vec<String>,
     /// The lock for writing the pages; `None` for a preview.
     lock: Option<DirectorySwap>,
 }
@@ -70,7 +75,7 @@ impl<'a> IndexUpdate<'a> {
         let IndexInput {
             mut files,
             rebuilt,
-            inherited,
+            mut inherited,
         } = input;
         if options.omits_metadata {
             for file in &mut files {
@@ -88,7 +93,16 @@ impl<'a> IndexUpdate<'a> {
             .then(|| lock_for_replacement(&options.out, on_wait))
             .transpose()?;
         let directory = IndexDirectory::read(&options.out)?;
-        let yanked = directory.yanked_files()?.without(&inherited);
+        let before = directory.yanked_files()?;
+        let out = real_path(&options.out);
+        let inherited_notes = inherited
+            .iter()
+            .filter_map(|yanks| inherited_note(yanks, &before, &files))
+            .collect();
+        let yanked = inherited
+            .iter()
+            .fold(before, |yanked, yanks| yanked.without(&yanks.files));
+        inherited.retain(|yanks| real_path(&yanks.directory.join(INDEX)) != out);
         carry_over(&yanked.clone().ignoring_digests(), &mut files);
         let update = Self {
             options,
@@ -98,6 +112,8 @@ impl<'a> IndexUpdate<'a> {
             files,
             rebuilt,
             yanked,
+            inherited,
+            inherited_notes,
             lock,
         };
         if options.action.is_edit() {
@@ -116,6 +132,12 @@ impl<'a> IndexUpdate<'a> {
         }
         let mut notes: Vec<String> = changes.undated_note().into_iter().collect();
         notes.extend(yank_notes(&self.yanked, &self.files));
+        notes.append(&mut self.inherited_notes);
+        let unyanked = self
+            .inherited
+            .iter()
+            .filter_map(|yanks| unyanked_note(yanks, &self.files, &changes.unyank));
+        notes.extend(unyanked);
         let report = YankReport::new(changes, action.is_applied());
         if action.is_edit() {
             notes.extend(report.kept_note());
@@ -255,4 +277,47 @@ impl<'a> IndexUpdate<'a> {
         repository(&files, links, self.compat, shipped_runtime_requirements)
             .map_err(|error| Diagnostic::new(&codes::CANNOT_INDEX, error.to_string()).into())
     }
+}
+
+/// Returns a note if the index in the directory of a release yanks files that were not yanked in
+/// this index before.
+fn inherited_note(
+    yanks: &InheritedYanks,
+    before: &YankedFiles,
+    files: &[IndexFile],
+) -> Option<String> {
+    let mut new = yanks.among(files);
+    new.retain(|file| before.reason(&file.name, file.digest).is_none());
+    let first = new.first()?;
+    let others = match new.len() - 1 {
+        0 => String::new(),
+        count => format!(" and {}", counted(count, "other file")),
+    };
+    Some(format!(
+        "yanked, because the index in `{}` yanks it: {}{others}",
+        yanks.directory.display(),
+        first.name
+    ))
+}
+
+/// Returns a note if the index in the directory of a release yanks unyanked files.
+fn unyanked_note(
+    yanks: &InheritedYanks,
+    files: &[IndexFile],
+    unyanked: &BTreeSet<String>,
+) -> Option<String> {
+    let mut still = yanks.among(files);
+    still.retain(|file| unyanked.contains(&file.name));
+    if still.is_empty() {
+        return None;
+    }
+    let directory = yanks.directory.display().to_string();
+    let mut words = vec!["rock-matrix", "index", "unyank", directory.as_str()];
+    words.extend(still.iter().map(|file| file.name.as_str()));
+    words.push("--apply");
+    Some(format!(
+        "the index in `{directory}` yanks this, too, so `index build` will yank it again; unyank \
+         it there: `{}`",
+        shell_line(words)
+    ))
 }
