@@ -10,13 +10,13 @@ use super::yanked_in_options::YankedInOptions;
 use super::{Exit, Format, OutputFormat, Shell, load};
 use crate::codes::release as codes;
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Sink};
+use crate::diagnostic::{Diagnostic, Sink, shell_line};
 use crate::names::{DistributionName, LocalLabel, PythonVersion, RocmVersion};
 use crate::pick::{
     self, InstalledTorch, LibcKind, MachineLibc, MachineOverrides, RequestedWheel, TargetMachine,
     WheelOffers, WheelPick,
 };
-use crate::publish::ManifestSelection;
+use crate::publish::{MANIFEST, ManifestSelection};
 use crate::sys;
 
 #[derive(Debug, clap::Args)]
@@ -201,6 +201,14 @@ fn pick(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
             sink,
         )?,
     };
+    for directory in published.directories_without_manifest() {
+        let directory = directory.display();
+        shell.say(&format!(
+            "only the names of the wheels in `{directory}` are compared, because it has no \
+             {MANIFEST}; `{}` reads them",
+            shell_line(["--wheels", &directory.to_string()])
+        ));
+    }
     args.prereleases.leave_out(published.listings_mut(), shell);
     sink.extend(published.remove_missing_files());
     let yanked = args.yanked_in.read(&published, sink)?;

@@ -438,11 +438,17 @@ fn missing_wheels_and_unreadable_published_names_are_reported() {
 #[test]
 fn a_folder_of_wheels_gives_addresses_of_files() {
     let project = Project::new().file(&format!("dist one/{CP312}"), "");
-    let stdout = project
+    let outcome = project
         .run(&[&["pick", "--published", "dist one"], &MACHINE[..]].concat())
-        .exits(0)
-        .stdout;
-    let line = stdout.lines().nth(1).unwrap();
+        .exits(0);
+    assert!(
+        outcome
+            .stderr
+            .contains("because it has no rock-manifest.json; `--wheels 'dist one'` reads them"),
+        "{}",
+        outcome.stderr
+    );
+    let line = outcome.stdout.lines().nth(1).unwrap();
     assert_eq!(
         line,
         format!("file://[ROOT]/dist%20one/{}", CP312.replace('+', "%2B"))

@@ -236,6 +236,14 @@ impl<M> PublishedReleases<M> {
             .filter_map(|source| source.directory.as_deref())
     }
 
+    /// Returns the directories without a manifest: only the names of their files are known.
+    pub fn directories_without_manifest(&self) -> impl Iterator<Item = &Path> {
+        self.sources
+            .iter()
+            .filter(|source| source.manifests.is_empty())
+            .filter_map(|source| source.directory.as_deref())
+    }
+
     /// Returns whether every source is a directory, or a manifest of one.
     pub fn is_local(&self) -> bool {
         self.sources.iter().all(|part| part.directory.is_some())

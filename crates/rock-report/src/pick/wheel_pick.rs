@@ -105,11 +105,12 @@ impl WheelPick {
     fn unknown_rocm_warning(&self) -> Option<Diagnostic> {
         let wheel = self.wheel().filter(|wheel| wheel.has_unknown_rocm())?;
         let message = format!("the ROCm version of `{}` is unknown", wheel.offer.file);
-        Some(
-            Diagnostic::new(&codes::UNKNOWN_ROCM, message).help(
-                "download it and check it with `rock-matrix wheel show` before installing it",
-            ),
-        )
+        let help = if wheel.offer.url.starts_with("file:") {
+            "check it with `rock-matrix wheel show` before installing it"
+        } else {
+            "download it and check it with `rock-matrix wheel show` before installing it"
+        };
+        Some(Diagnostic::new(&codes::UNKNOWN_ROCM, message).help(help))
     }
 
     fn no_fit_error(&self) -> Diagnostic {
