@@ -57,6 +57,16 @@ pub(super) fn recipes() -> Vec<String> {
         .collect()
 }
 
+/// Returns the names of the sets of libraries to exclude.
+pub(super) fn exclude_presets() -> Vec<String> {
+    let compat = crate::compat::Compat::embedded();
+    let presets = compat.library_tables().presets.iter();
+    presets
+        .map(|row| row.name.clone())
+        .chain(["none".to_owned()])
+        .collect()
+}
+
 /// Returns the names of the environment profiles.
 pub(super) fn profiles() -> Vec<String> {
     let compat = crate::compat::Compat::embedded();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use clap::error::ErrorKind;
 
+use super::completed_value::{self, CompletedValue};
 use super::wheel::fail;
 use super::{Exit, Shell, load, misused};
 use crate::codes::plan as codes;
@@ -54,7 +55,12 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME", value_parser = requested_distribution)]
     distribution: Option<RequestedDistribution>,
     /// Recipe to build it with: a built-in one (`recipe list`), or one in `matrices/recipes`
-    #[arg(long, value_name = "NAME")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_parser = CompletedValue(completed_value::recipes),
+        hide_possible_values = true
+    )]
     recipe: Option<String>,
     /// Set the version of a package, or of a project whose files do not state it: `version=1.2`
     #[arg(long, value_name = "NAME=VALUE", value_parser = version_setting)]

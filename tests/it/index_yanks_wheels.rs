@@ -597,6 +597,12 @@ fn an_index_of_release_folders_keeps_what_their_own_indexes_yank() {
         assert_eq!(text.matches("data-yanked=").count(), 1, "{given}: {text}");
         assert!(text.contains("data-yanked=\"broken\""), "{given}: {text}");
     }
+    let stderr = project
+        .run(&["index", "yank", "rels", "flash-attn"])
+        .exits(1)
+        .stderr;
+    let line = "`rock-matrix index yank --published rels --out DIR flash-attn`";
+    assert!(stderr.contains(line), "{stderr}");
     let outcome = project
         .run(&[
             "index",

@@ -9,7 +9,7 @@ use crate::cli::whole_number::{Unit, whole_number};
 use crate::cli::{Exit, OutputFormat, Shell, misused, publish};
 use crate::diagnostic::{Diagnostic, Sink, shell_line};
 use crate::names::{Age, RepoName, Version, YankSelection};
-use crate::publish::{INDEX, IndexAction, IndexOptions, find_files, no_files_in, pages_help};
+use crate::publish::{INDEX, IndexAction, IndexOptions, MANIFEST, find_files, no_files_in, pages_help};
 use crate::sys;
 
 /// Build an index of a directory of wheels or of published releases
@@ -279,9 +279,9 @@ impl IndexArgs {
         }
     }
 
-    /// Checks that the first positional argument of `yank` or `unyank` is not the directory of the
-    /// pages, which `--out` names, instead of that of the wheels. Pages in `DIR/simple` need no
-    /// `--out`.
+    /// Checks that the first positional argument of `yank` or `unyank` is neither a directory of
+    /// releases, which `--published` names, nor the directory of the pages, which `--out` names,
+    /// instead of that of the wheels. Pages in `DIR/simple` need no `--out`.
     ///
     /// # Errors
     /// It is.
@@ -290,6 +290,21 @@ impl IndexArgs {
             return Ok(());
         };
         let folder = Path::new(pages);
+        if self.published.is_empty() && has_releases_only(folder) {
+            let out = self.out.as_deref().unwrap_or(Path::new("DIR"));
+            let out = out.display().to_string();
+            let mut line = vec!["rock-matrix", "index", command, "--published", pages.as_str()];
+            line.extend(["--out", out.as_str()]);
+            if selections.is_empty() {
+                line.push("FILES");
+            }
+            line.extend(selections.iter().map(String::as_str));
+            return Err(no_files_in(&[folder.to_owned()]).help(format!(
+                "it has releases: pass it with `--published`, and the pages of their index with \
+                 `--out`: `{}`",
+                shell_line(line)
+            )));
+        }
         let is_found = !self.published.is_empty() || self.out.is_some() || folder.ends_with(INDEX);
         let help = if is_found { None } else { pages_help(folder) };
         let Some(help) = help else {
@@ -356,6 +371,14 @@ impl IndexArgs {
             &format!("`index {command}` needs {missing}"),
         ))
     }
+}
+
+/// Returns whether a directory has no wheels, and subdirectories of it are releases.
+fn has_releases_only(directory: &Path) -> bool {
+    sys::subdirectories(directory).is_ok_and(|all| {
+        all.iter().any(|one| sys::is_file(&one.join(MANIFEST)))
+            && find_files(&[directory.to_owned()], &mut Sink::new()).is_empty()
+    })
 }
 
 /// Returns the selection that arguments without a directory probably are: a selection alone, or a

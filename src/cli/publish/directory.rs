@@ -79,9 +79,6 @@ pub(super) fn publish(
     let mut all: Vec<LocalAsset> = offered.into_iter().chain(kept).collect();
     let notes = carry_over_yanks(&files, &opened, &directory.join(INDEX), &mut all)
         .map_err(|errors| Exit::collect(errors, sink))?;
-    for note in &notes {
-        shell.say(note);
-    }
     let before = opened.manifest();
     let release = ReleaseContents::of(without_paths(&all), &details, before, &links, compat)
         .map_err(|error| {
@@ -94,6 +91,9 @@ pub(super) fn publish(
     sink.extend(missing_rocm_labels(&assets, &details, is_kept));
     if sink.has_errors() {
         return Err(Exit::Fault);
+    }
+    for note in &notes {
+        shell.say(note);
     }
     let summary = PublishSummary::new(&directory, &release, &edits, args.dry_run, compat);
     if let Some(lock) = lock.filter(|_| !edits.steps.is_empty()) {

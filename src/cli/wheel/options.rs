@@ -7,6 +7,7 @@ use crate::audit::{
     pattern_lines, preset_patterns,
 };
 use crate::cli::Shell;
+use crate::cli::completed_value::{self, CompletedValue};
 use crate::cli::reporters::WheelReporter;
 use crate::codes::wheel as codes;
 use crate::compat::Compat;
@@ -45,6 +46,8 @@ pub(super) struct Options {
         long,
         value_name = "NAME",
         value_delimiter = ',',
+        value_parser = CompletedValue(completed_value::exclude_presets),
+        hide_possible_values = true,
         help_heading = "Libraries"
     )]
     exclude_preset: Vec<String>,
