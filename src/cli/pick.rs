@@ -62,9 +62,9 @@ pub(super) struct Args {
     ///
     /// Prints the command that installs the newest wheel of each distribution for the Python
     /// version and the system. It replaces an installed build of the same version, and does not
-    /// install requirements. Wheels that the index in this directory yanks are left out. Torch, ROCm
-    /// and GPUs do not decide, because the wheels were built for this machine, but a selected wheel
-    /// for others is a warning. With `--torch`, `--rocm`, `--gfx` or `--backend`, all wheels are
+    /// install requirements. Wheels that the index in this directory yanks are left out. Torch,
+    /// ROCm and GPUs do not decide, because the wheels were built for this machine, but a selected
+    /// wheel for others is a warning. With `--torch`, `--rocm`, `--gfx` or `--backend`, all wheels are
     /// read and compared like published ones; then `--format json` prints the document for those.
     #[arg(
         long,

@@ -80,7 +80,7 @@ pub struct ManifestFile {
     /// whatever the ROCm of the machine.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needs_rocm: Vec<u32>,
-    /// The torch whose symbols its libraries need, if they were read. Manifest files do not have it.
+    /// The torch whose symbols its libraries need, if they were read. It is not in manifest files.
     #[serde(skip)]
     pub needs_torch: Option<NeededTorch>,
     /// Its needs at run time.
