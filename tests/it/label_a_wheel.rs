@@ -462,7 +462,7 @@ fn a_wheel_with_an_error_does_not_stop_the_others() {
     );
 }
 
-/// Not even with `--replace`.
+/// Not even with `--replace`. Neither of them is written.
 #[test]
 fn no_wheel_of_a_run_replaces_another() {
     let project = Project::new()
@@ -479,11 +479,15 @@ fn no_wheel_of_a_run_replaces_another() {
             "out",
         ])
         .exits(1);
-    insta::assert_snapshot!(done.stderr, @r"
-    error[W061 output-exists]: the result would replace `out/flash_attn-2.8.3+rocm63-cp311-cp311-linux_x86_64.whl`, another wheel of this run
-    --> dist/flash_attn-2.8.3-cp311-cp311-linux_x86_64.whl
-    help: change this wheel on its own, with another `--out DIR`
-    ");
+    let result = "out/flash_attn-2.8.3+rocm63-cp311-cp311-linux_x86_64.whl";
+    for (wheel, other) in [(PLAIN, LABELLED), (LABELLED, PLAIN)] {
+        let error = format!(
+            "error[W061 output-exists]: `{result}` would also be the result of `dist/{other}`\n\
+             --> dist/{wheel}\n"
+        );
+        assert!(done.stderr.contains(&error), "{}", done.stderr);
+    }
+    assert!(!project.has("out"));
 }
 
 /// A result has the name of an input that is read later.
@@ -542,15 +546,26 @@ fn no_result_of_a_run_is_replaced_by_another_path() {
     let (first, second) = (format!("dist/{first}"), format!("./dist/{second}"));
     let options = ["--python-tag", "py3", "--replace"];
     let words = [&["wheel", "retag", &first, &second], &options[..]].concat();
-    let done = project.run(&words).exits(1);
-    let result = "dist/one-1.0-py3-none-any.whl";
-    insta::assert_snapshot!(done.stderr, @r"
-    error[W061 output-exists]: the result would replace `./dist/one-1.0-py3-none-any.whl`, another wheel of this run
-    --> ./dist/one-1.0-py311-none-any.whl
-    help: change this wheel on its own, with another `--out DIR`
-    ");
-    assert_eq!(done.stdout, format!("{result}\n"));
-    assert_eq!(member(&bytes(&project, result), "first.txt"), "");
+    for words in [words.clone(), [&words[..], &["--dry-run"]].concat()] {
+        let done = project.run(&words).exits(1);
+        let error = "`dist/one-1.0-py3-none-any.whl` would also be the result of \
+                     `./dist/one-1.0-py311-none-any.whl`";
+        assert!(done.stderr.contains(error), "{}", done.stderr);
+        assert_eq!(done.stdout, "");
+    }
+    assert!(!project.has("dist/one-1.0-py3-none-any.whl"));
+}
+
+/// The second path adds nothing.
+#[test]
+fn a_wheel_that_is_named_twice_is_labelled_once() {
+    let project = project();
+    let twice = format!("./{PLAIN}");
+    let words = ["wheel", "label", PLAIN, &twice, "rocm63"];
+    let result = "flash_attn-2.8.3+rocm63-cp311-cp311-linux_x86_64.whl";
+    let dry = project.run(&[&words[..], &["-n"]].concat()).exits(0);
+    assert_eq!(dry.stdout, format!("write  {result}\n"));
+    assert_eq!(project.run(&words).exits(0).stdout, format!("{result}\n"));
 }
 
 #[test]
@@ -637,7 +652,7 @@ fn a_dry_run_prints_the_paths_and_writes_nothing() {
         "wheel", "label", OTHER, &twice, "rocm7.1", "-n", "-o", "out",
     ];
     let stderr = copy.run(&words).exits(1).stderr;
-    assert!(stderr.contains("another wheel of this run"), "{stderr}");
+    assert!(stderr.contains("would also be the result of"), "{stderr}");
     let present = copy.file("out/other-1.0+rocm7.1-py3-none-any.whl", "mine");
     let words = ["wheel", "label", OTHER, "rocm7.1", "-n", "-o", "out"];
     let stderr = present.run(&words).exits(1).stderr;

@@ -1826,6 +1826,26 @@ fn a_dry_run_fails_where_the_run_would() {
     assert_eq!(std::fs::read(project.path(&name)).unwrap(), b"another");
 }
 
+/// Neither of them is written; a dry run fails, too.
+#[test]
+fn wheels_with_one_result_are_not_repaired() {
+    let (one, other) = ("a/pure-1.0-py3-none-any.whl", "b/pure-1.0-py3-none-any.whl");
+    let named = |path: &str| Wheel::named(path.split_once('/').unwrap().1).bytes();
+    let project = Project::new()
+        .bytes(one, &named(one))
+        .bytes(other, &named(other));
+    let words = ["wheel", "repair", one, other, "--relabel=rocm7.1"];
+    for words in [words.to_vec(), [&words[..], &["--dry-run"]].concat()] {
+        let done = project.run(&words).exits(1);
+        let error = format!(
+            "`wheelhouse/pure-1.0+rocm7.1-py3-none-any.whl` would also be the result of `{one}`"
+        );
+        assert!(done.stderr.contains(&error), "{}", done.stderr);
+        assert_eq!(done.stdout, "");
+    }
+    assert!(!project.has("wheelhouse"));
+}
+
 #[test]
 fn a_pipe_or_a_folder_where_the_result_would_lie_is_left_and_not_waited_for() {
     let host = Library::new().soname("libhost.so.1");

@@ -1,5 +1,6 @@
 //! `wheel embed`: embed the ROCm runtime in wheels.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::OutputFormat;
@@ -53,6 +54,8 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         args.destination.destination(),
         &args.format,
         shell,
+        // Only the write of a result tells whether another wheel has it.
+        |_| BTreeMap::new(),
         |path, writer| embed(path, args, writer, compat),
     )
 }

@@ -185,11 +185,13 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         shell,
         LabelCheck::Ignore,
         |wheel, file| {
-            let mut changed = match &label {
+            let changed = match &label {
                 Some(label) => relabel(wheel, &file.name, label, existing),
                 None => remove_label(wheel, &file.name),
-            }
-            .map_err(|error| error.diagnostic(&file.file_name))?;
+            };
+            changed.map_err(|error| error.diagnostic(&file.file_name).into())
+        },
+        |mut changed, wheel, file| {
             let check =
                 |inspection| check_under_name(&changed.name, &file.file, inspection, compat);
             let mut refused = Vec::new();

@@ -1,5 +1,6 @@
 //! Writing changed wheels, into the directories of the inputs or another one.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::{Format, OutputFormat, fail, report};
@@ -80,20 +81,89 @@ pub(super) struct ChangedWheel {
     findings: Vec<Diagnostic>,
 }
 
+/// Returns the wheels and those in directories, each once, and the errors of [`find_wheels`].
+pub(super) fn distinct_wheels(wheels: &[PathBuf]) -> (Vec<PathBuf>, Vec<Diagnostic>) {
+    let (found, errors) = find_wheels(wheels);
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for path in found {
+        if !paths.iter().any(|earlier| is_same_path(earlier, &path)) {
+            paths.push(path);
+        }
+    }
+    (paths, errors)
+}
+
+/// Whether two paths, whose files need not exist, have the same filename in the same directory.
+fn is_same_path(one: &Path, other: &Path) -> bool {
+    let folder = |path: &Path| match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+        _ => PathBuf::from("."),
+    };
+    if one.file_name() != other.file_name() {
+        return false;
+    }
+    let (one, other) = (folder(one), folder(other));
+    one == other || sys::is_same_file(&one, &other)
+}
+
+/// Returns the path of a result: in `folder`, or in the directory of its input.
+fn result_path(input: &Path, folder: Option<&Path>, name: &WheelName) -> PathBuf {
+    let folder = folder.or_else(|| input.parent());
+    folder.unwrap_or(Path::new("")).join(name.to_string())
+}
+
+/// Returns an error for each wheel whose result would have the path of another one's, by the path of
+/// the wheel. `name` returns the name of a result. Results that are their inputs are left out.
+pub(super) fn shared_results(
+    wheels: &[PathBuf],
+    folder: Option<&Path>,
+    name: impl Fn(&Path) -> Option<WheelName>,
+) -> BTreeMap<PathBuf, Diagnostic> {
+    if wheels.len() < 2 {
+        return BTreeMap::new();
+    }
+    let results: Vec<(&PathBuf, PathBuf)> = wheels
+        .iter()
+        .filter_map(|wheel| Some((wheel, result_path(wheel, folder, &name(wheel)?))))
+        .filter(|(wheel, result)| !is_same_path(wheel, result))
+        .collect();
+    let mut errors = BTreeMap::new();
+    for (wheel, result) in &results {
+        let other = results
+            .iter()
+            .find(|(other, shared)| other != wheel && is_same_path(shared, result));
+        if let Some((other, _)) = other {
+            let message = format!(
+                "`{}` would also be the result of `{}`",
+                result.display(),
+                other.display()
+            );
+            let error = Diagnostic::new(&codes::OUTPUT_EXISTS, message)
+                .at(Location::File(wheel.display().to_string().into()), "")
+                .help("change this wheel on its own, with another `--out DIR`");
+            errors.insert((*wheel).clone(), error);
+        }
+    }
+    errors
+}
+
 /// Changes wheels, and those in directories, with `change`, and prints the paths of the new wheels.
-/// Returns the exit code of the most severe error.
+/// Wheels that `shared` returns an error for are not changed. Returns the exit code of the most
+/// severe error.
 pub(super) fn change_each(
     wheels: &[PathBuf],
     destination: Destination<'_>,
     format: &OutputFormat,
     shell: &Shell,
+    shared: impl FnOnce(&[PathBuf]) -> BTreeMap<PathBuf, Diagnostic>,
     mut change: impl FnMut(&Path, &mut WheelWriter<'_>) -> Result<ChangedWheel, Diagnostics>,
 ) -> Exit {
     let time = match source_date(shell.environment.get("SOURCE_DATE_EPOCH")) {
         Ok(time) => time,
         Err(error) => return fail(shell, &error.into()),
     };
-    let (paths, errors) = find_wheels(wheels);
+    let (paths, errors) = distinct_wheels(wheels);
+    let mut shared = shared(&paths);
     let mut writer = WheelWriter {
         destination,
         time,
@@ -102,7 +172,11 @@ pub(super) fn change_each(
     };
     let mut exit = report(shell, errors);
     for path in &paths {
-        let next = match change(path, &mut writer) {
+        let result = match shared.remove(path) {
+            Some(error) => Err(error.into()),
+            None => change(path, &mut writer),
+        };
+        let next = match result {
             Ok(mut changed) => {
                 let warned = report(shell, std::mem::take(&mut changed.findings));
                 let printed = print(path, &changed, destination.is_dry_run, format, shell);
@@ -118,8 +192,8 @@ pub(super) fn change_each(
     exit
 }
 
-/// Renames wheels, and those in directories: opens each, plans its change with `plan`, writes the
-/// new wheel and prints its path.
+/// Renames wheels, and those in directories: opens each, plans its change with `plan`, checks it
+/// with `check`, writes the new wheel and prints its path.
 ///
 /// Fails if a wheel has errors that installers refuse and that the change keeps; `label` states how
 /// its label is checked.
@@ -129,14 +203,26 @@ pub(super) fn rename_each(
     format: &OutputFormat,
     shell: &Shell,
     label: LabelCheck,
-    mut plan: impl FnMut(&Wheel<'_>, &WheelFile) -> Result<RenamePlan<'static>, Diagnostics>,
+    plan: impl Fn(&Wheel<'_>, &WheelFile) -> Result<RenamePlan<'static>, Diagnostics>,
+    check: impl Fn(
+        RenamePlan<'static>,
+        &Wheel<'_>,
+        &WheelFile,
+    ) -> Result<RenamePlan<'static>, Diagnostics>,
 ) -> Exit {
-    change_each(wheels, destination, format, shell, |path, writer| {
+    // Errors are reported when the wheel is changed.
+    let name = |path: &Path| {
+        let input = WheelFile::open(path).ok()?;
+        let opened = Wheel::open(&input.file).ok()?;
+        Some(plan(&opened, &input).ok()?.name)
+    };
+    let shared = |paths: &[PathBuf]| shared_results(paths, destination.folder, name);
+    change_each(wheels, destination, format, shell, shared, |path, writer| {
         let input = WheelFile::open(path)?;
         let opened =
             Wheel::open(&input.file).map_err(|error| error.diagnostic(&input.file_name))?;
         check_copied(&opened, &input, label)?;
-        let change = plan(&opened, &input)?;
+        let change = check(plan(&opened, &input)?, &opened, &input)?;
         writer
             .save(path, &opened, change)
             .map_err(Diagnostics::from)
@@ -229,9 +315,7 @@ impl WheelWriter<'_> {
         opened: &Wheel<'_>,
         change: RenamePlan<'_>,
     ) -> Result<ChangedWheel, Diagnostic> {
-        let folder = self.destination.folder.or_else(|| path.parent());
-        let folder = folder.unwrap_or(Path::new(""));
-        let out = folder.join(change.name.to_string());
+        let out = result_path(path, self.destination.folder, &change.name);
         let outcome = if out == path || sys::is_same_file(path, &out) {
             if !change.edits.is_empty() || opened.archive().needs_rewriting() {
                 return Err(replaces_input(path));

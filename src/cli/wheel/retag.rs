@@ -97,8 +97,10 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         shell,
         LabelCheck::MustMatch,
         |wheel, file| {
-            let mut changed = retag(wheel, &file.name, &change)
-                .map_err(|error| error.diagnostic(&file.file_name))?;
+            retag(wheel, &file.name, &change)
+                .map_err(|error| error.diagnostic(&file.file_name).into())
+        },
+        |mut changed, wheel, file| {
             let mut refused = Vec::new();
             for finding in contradictions(args, &changed.name, wheel, file, compat)? {
                 if args.allow.contains(&finding.code) {

@@ -6,11 +6,11 @@ mod text;
 use std::path::{Path, PathBuf};
 
 use super::options::{AuditSettings, Options};
-use super::output::source_date;
+use super::output::{distinct_wheels, shared_results, source_date};
 use super::{OutputFormat, fail, report};
 use crate::audit::{
     Auditor, Inspection, LibraryDirSuffix, LibraryPatterns, RepairDestination, RepairOptions,
-    RepairedWheel, WheelFile, find_wheels,
+    RepairedWheel, WheelFile,
 };
 use crate::bytes::on_threads;
 use crate::cli::whole_number::{Unit, whole_number};
@@ -18,7 +18,7 @@ use crate::cli::{Exit, Format, Shell, load};
 use crate::codes::wheel as codes;
 use crate::config::REPAIR_PRESETS;
 use crate::diagnostic::{Diagnostic, Diagnostics, ExitClass};
-use crate::names::{LocalLabel, parse_new_label};
+use crate::names::{LocalLabel, WheelName, parse_new_label};
 use crate::wheel::DosTime;
 
 pub(in crate::cli) use text::{graft_lines, repair_note_line, unchanged_line};
@@ -209,10 +209,20 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 }
 
 fn repair_all(args: &Args, auditor: &Auditor<'_>, options: &RepairOptions, shell: &Shell) -> Exit {
-    let (paths, mut all) = find_wheels(&args.wheels);
+    let (paths, mut all) = distinct_wheels(&args.wheels);
+    let mut shared = shared_results(&paths, Some(&args.out), |path| {
+        let mut others = paths.iter().filter(|other| *other != path);
+        let name = unrepaired_name(path, options)?;
+        others
+            .any(|other| unrepaired_name(other, options).as_ref() == Some(&name))
+            .then(|| repaired_name(path, auditor, options))?
+    });
     let mut protected = paths.clone();
     for path in &paths {
-        let repaired = repair(path, args, &protected, auditor, options, shell);
+        let repaired = match shared.remove(path) {
+            Some(error) => Err(error.into()),
+            None => repair(path, args, &protected, auditor, options, shell),
+        };
         let text = match (args.format.get(), &repaired) {
             (Format::Human, Ok(repaired)) => text::text(repaired, args.dry_run),
             (Format::Human, Err(_)) => String::new(),
@@ -239,6 +249,32 @@ fn repair_all(args: &Args, auditor: &Auditor<'_>, options: &RepairOptions, shell
     }
     all.extend(args.options.unmatched_excludes(auditor, paths.len()));
     report(shell, all)
+}
+
+/// Returns the name of a wheel without what a repair changes in it, the platform tags and a label
+/// that it sets.
+fn unrepaired_name(path: &Path, options: &RepairOptions) -> Option<WheelName> {
+    let name: WheelName = path.file_name()?.to_str()?.parse().ok()?;
+    let name = name.with_platform_tags("any".parse().ok()?).normalized();
+    if options.local_label.is_none() {
+        return Some(name);
+    }
+    let version = name.version().public();
+    Some(name.with_version(version))
+}
+
+/// Returns the name of a repaired wheel; `None` if it cannot be repaired.
+fn repaired_name(
+    path: &Path,
+    auditor: &Auditor<'_>,
+    options: &RepairOptions,
+) -> Option<WheelName> {
+    let file = WheelFile::open(path).ok()?;
+    let audited = auditor
+        .audit_as(&file.file_name, &file.name, &file.file)
+        .ok()?;
+    let plan = audited.plan_repair(options.clone()).ok()?;
+    Some(plan.name().clone())
 }
 
 fn repair(
