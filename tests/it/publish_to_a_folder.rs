@@ -1136,6 +1136,23 @@ fn a_folder_of_releases_is_no_release() {
         .exits(0);
 }
 
+/// `wheel check` fails because of it.
+#[test]
+fn an_absolute_search_path_is_a_warning() {
+    let library = Library::extension("_demo").runpath("/opt/rocm/lib");
+    let wheel = wheel(CP312).executable("demo/_demo.so", library.build());
+    let project = Project::new().bytes(&format!("dist/{CP312}"), &wheel.bytes());
+    let done = project
+        .run(&["publish", "--out", "release", "dist"])
+        .exits(0);
+    assert!(
+        done.stderr.contains("warning[R110 absolute-rpath]"),
+        "{}",
+        done.stderr
+    );
+    assert!(project.has("release"));
+}
+
 /// A wheel that is refused does not hide what an audit finds in another one.
 #[test]
 fn one_run_reports_the_errors_of_all_wheels() {

@@ -7,7 +7,8 @@ use rock_diagnostic::{Code, Diagnostic, Severity};
 use crate::{Asset, ReleaseDetails};
 
 /// The codes of errors with which a wheel fails wherever its name says that it works. Search paths
-/// and needs of other packages are not among them, because they depend on the machine.
+/// and needs of other packages are not among them, because they depend on the machine; search paths
+/// are warnings.
 pub const REFUSED_CODES: [&Code; 13] = [
     &elf::DAMAGED_ELF,
     &elf::OTHER_ARCHITECTURE,
@@ -24,13 +25,21 @@ pub const REFUSED_CODES: [&Code; 13] = [
     &rocm::UNKNOWN_PLATFORM_TAG,
 ];
 
-/// Returns whether a finding keeps a wheel from being published.
-pub(crate) fn is_refused(finding: &Diagnostic) -> bool {
-    finding.is_error() && REFUSED_CODES.contains(&finding.code)
+/// The codes of errors that are warnings when a wheel is published.
+const WARNED_CODES: [&Code; 3] = [
+    &rocm::ABSOLUTE_RPATH,
+    &rocm::EMPTY_RPATH_ENTRY,
+    &rocm::NEEDED_BY_PATH,
+];
+
+/// Returns whether a finding is reported when a wheel is published.
+pub(crate) fn is_reported(finding: &Diagnostic) -> bool {
+    let mut codes = REFUSED_CODES.iter().chain(&WARNED_CODES);
+    finding.is_error() && codes.any(|code| *code == finding.code)
 }
 
 /// Returns the errors that an audit found in offered wheels. Those with the codes `allowed` are
-/// notes.
+/// notes, and those that do not keep a wheel from being published are warnings.
 pub fn audit_errors(
     offered: &[Asset],
     details: &ReleaseDetails,
@@ -42,6 +51,9 @@ pub fn audit_errors(
         .flatten()
         .map(|finding| {
             let finding = finding.clone();
+            if WARNED_CODES.contains(&finding.code) {
+                return finding.severity(Severity::Warning);
+            }
             if allowed.contains(&finding.code) {
                 return finding.severity(Severity::Note);
             }
@@ -56,7 +68,7 @@ mod tests {
     use rock_audit::codes::rocm;
     use rock_diagnostic::{Code, Diagnostic, Severity};
 
-    use super::{audit_errors, is_refused};
+    use super::{audit_errors, is_reported};
     use crate::ReleaseDetails;
     use crate::testing::asset;
 
@@ -94,9 +106,19 @@ mod tests {
     }
 
     #[test]
-    fn warnings_and_search_paths_are_not_refused() {
-        assert!(is_refused(&finding()));
-        assert!(!is_refused(&finding().severity(Severity::Warning)));
-        assert!(!is_refused(&Diagnostic::new(&rocm::ABSOLUTE_RPATH, "")));
+    fn errors_of_search_paths_are_warnings() {
+        assert!(is_reported(&finding()));
+        assert!(!is_reported(&finding().severity(Severity::Warning)));
+        assert!(!is_reported(&Diagnostic::new(&rocm::LIBRARY_FROM_ELSEWHERE, "")));
+        let path = Diagnostic::new(&rocm::ABSOLUTE_RPATH, "");
+        assert!(is_reported(&path));
+        let details = ReleaseDetails {
+            audit_errors: [(NAME.to_owned(), vec![path])].into(),
+            ..ReleaseDetails::default()
+        };
+        let found = audit_errors(&[asset(NAME, 1)], &details, &[]);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].severity, Severity::Warning);
+        assert!(found[0].notes.is_empty());
     }
 }

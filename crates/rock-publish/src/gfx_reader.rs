@@ -1,5 +1,5 @@
 //! Audits local wheels: the GPU targets that they have code for, the ROCm that they need, and the
-//! errors that keep them from being published.
+//! errors that are reported when they are published.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use rock_diagnostic::Diagnostic;
 use rock_names::Version;
 use rock_sys::PositionalFile;
 
-use crate::audit_errors::is_refused;
+use crate::audit_errors::is_reported;
 use crate::{LocalAsset, NeededTorch};
 
 /// Facts from the libraries of a wheel.
@@ -22,7 +22,7 @@ pub struct WheelCode {
     pub needs_rocm: Vec<u32>,
     /// The torch whose symbols its libraries need; `None` if they need none.
     pub needs_torch: Option<NeededTorch>,
-    /// The errors with which it is only published if they are allowed.
+    /// The errors that are reported when it is published.
     pub audit_errors: Vec<Diagnostic>,
 }
 
@@ -47,9 +47,9 @@ fn read_code(file: &LocalAsset, auditor: &Auditor<'_>) -> Option<WheelCode> {
     }
     let source = PositionalFile::open(&file.path).ok()?;
     let audited = auditor.audit_as(&file.asset.shown, name, &source).ok()?;
-    let refused = audited.findings().iter().filter(|one| is_refused(one));
+    let reported = audited.findings().iter().filter(|one| is_reported(one));
     let mut code = WheelCode {
-        audit_errors: refused.cloned().collect(),
+        audit_errors: reported.cloned().collect(),
         ..WheelCode::default()
     };
     if !is_for_any {

@@ -40,8 +40,7 @@ pub struct ReleaseDetails {
     pub gfx_read: BTreeMap<String, Vec<String>>,
     /// Major versions of ROCm of which a file's libraries need one, by filename, if they were read.
     pub rocm_read: BTreeMap<String, Vec<u32>>,
-    /// Errors of an audit with which a file is only published if they are allowed, by filename, if
-    /// it was read.
+    /// Errors of an audit that are reported when a file is published, by filename, if it was read.
     pub audit_errors: BTreeMap<String, Vec<Diagnostic>>,
     /// Needs of a file at run time, by filename, if a plan states them.
     pub run_time: BTreeMap<String, RuntimeRequirements>,
