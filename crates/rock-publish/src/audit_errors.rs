@@ -34,8 +34,8 @@ const WARNED_CODES: [&Code; 3] = [
 
 /// Returns whether a finding is reported when a wheel is published.
 pub(crate) fn is_reported(finding: &Diagnostic) -> bool {
-    let mut codes = REFUSED_CODES.iter().chain(&WARNED_CODES);
-    finding.is_error() && codes.any(|code| *code == finding.code)
+    finding.is_error()
+        && (REFUSED_CODES.contains(&finding.code) || WARNED_CODES.contains(&finding.code))
 }
 
 /// Returns the errors that an audit found in offered wheels. Those with the codes `allowed` are
