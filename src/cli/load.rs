@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use super::wheel::fail;
-use super::{Exit, Shell};
+use super::{Exit, Shell, output_path};
 use crate::codes::plan as codes;
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Diagnostics, Sink, SourceText};
@@ -73,13 +73,13 @@ pub(super) fn read_limited(
     })
 }
 
-/// Writes a file atomically, or streams to stdout. A closed pipe is not an error.
+/// Writes a file atomically, or streams to stdout, also if the path is `-`. A closed pipe is not an error.
 pub(super) fn write_output(
     shell: &Shell,
     out: Option<&Path>,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Exit {
-    let Some(path) = out else {
+    let Some(path) = output_path::document_file(out, false) else {
         // Escape sequences could control a terminal or a workflow runner.
         if shell.environment.stdout_is_terminal || shell.is_in_actions() {
             let mut text = Vec::new();

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Exit, Shell};
+use super::{Exit, Shell, output_path};
 use crate::diagnostic::Diagnostic;
 use crate::sys;
 
@@ -13,7 +13,7 @@ Examples:
   rock-matrix man --out ~/.local/share/man/man1  install all pages")]
 pub(super) struct Args {
     /// Write a page for each command to this directory, instead of the first one to stdout
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR", value_parser = output_path::several_files())]
     out: Option<PathBuf>,
 }
 

@@ -32,6 +32,7 @@ mod load;
 mod man;
 mod markdown;
 mod output_format;
+mod output_path;
 mod pick;
 mod plan;
 mod project_file;

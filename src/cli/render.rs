@@ -10,7 +10,7 @@ use clap::error::ErrorKind;
 
 use super::engine::{check_container_options, selected_engine};
 use super::jobs::{EngineChoice, check_job_options, select_jobs, select_jobs_of_group};
-use super::{Exit, Format, Shell, load, misused};
+use super::{Exit, Format, Shell, load, misused, output_path};
 use crate::diagnostic::Sink;
 use crate::exec::{JobRenderer, RenderOptions};
 use crate::plan::workspace::{JobSelection, is_stdin};
@@ -129,7 +129,8 @@ fn rendered(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
         Some(_) => select_jobs(shell, compat, &options.words, sink)?,
     };
     let is_json = options.json || options.format == Format::Json;
-    if matches!(text, Text::Script) && options.out.is_none() && !is_json {
+    let file = output_path::document_file(options.out.as_deref(), options.check);
+    if matches!(text, Text::Script) && file.is_none() && !is_json {
         check_single_script(&selection)?;
     }
     let read = selection

@@ -136,6 +136,35 @@ fn man_pages_that_cannot_be_written_are_the_machines_fault() {
 }
 
 #[test]
+fn a_hyphen_as_output_is_stdout_or_refused() {
+    let matrix = "matrices/flash-attn.yaml";
+    let project = Project::new();
+    project.run(&["init"]).exits(0);
+    for command in [
+        &["plan", matrix][..],
+        &["plan", matrix, "--format", "ids"],
+        &["render", "workflow", matrix],
+    ] {
+        let printed = project.run(command).exits(0).stdout;
+        let done = project.run(&[command, &["-o", "-"]].concat()).exits(0);
+        assert_eq!(done.stdout, printed);
+        assert!(!done.stderr.contains("wrote -"), "{}", done.stderr);
+    }
+    for command in [
+        &["man"][..],
+        &["build", "--all"],
+        &["publish", "dist"],
+        &["wheel", "repair", "a.whl"],
+        &["wheel", "label", "a.whl", "rocm7.1"],
+    ] {
+        let stderr = project.run(&[command, &["-o", "-"]].concat()).exits(2).stderr;
+        let error = "several files cannot be written to stdout";
+        assert!(stderr.contains(error), "{command:?}: {stderr}");
+    }
+    assert!(!project.has("-"));
+}
+
+#[test]
 fn no_color_is_obeyed_and_color_can_be_forced() {
     let check = |project: Project, arguments: &[&str], is_coloured: bool| {
         let empty = project.file("tree/sys/empty", "");

@@ -13,7 +13,7 @@ use super::engine::{check_container_options, selected_engine};
 use super::jobs::{EngineChoice, check_job_options, select_jobs, select_recipe_jobs};
 use super::reporters::{BuildReporter, WheelReporter};
 use super::wheel::fail;
-use super::{Exit, Shell, load, misused};
+use super::{Exit, Shell, load, misused, output_path};
 use crate::cli::completed_value::{self, CompletedValue};
 use crate::compat::Compat;
 use crate::diagnostic::render::redact_urls;
@@ -85,6 +85,7 @@ pub(super) struct Args {
         short,
         long,
         value_name = "DIR",
+        value_parser = output_path::several_files(),
         default_value = DEFAULT_OUT,
         help_heading = "Output"
     )]

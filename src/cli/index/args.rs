@@ -6,7 +6,7 @@ use clap::error::ErrorKind;
 
 use crate::cli::published::{self, Prereleases, ReadOptions};
 use crate::cli::whole_number::{Unit, whole_number};
-use crate::cli::{Exit, OutputFormat, Shell, misused, publish};
+use crate::cli::{Exit, OutputFormat, Shell, misused, output_path, publish};
 use crate::diagnostic::{Diagnostic, Sink, shell_line};
 use crate::names::{Age, RepoName, Version, YankSelection};
 use crate::publish::{INDEX, IndexAction, IndexOptions, MANIFEST, find_files, no_files_in, pages_help};
@@ -178,7 +178,13 @@ pub(super) struct IndexArgs {
     )]
     pub(super) read_all: bool,
     /// Directory of the pages [default: DIR/simple]
-    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
+    #[arg(
+        short,
+        long,
+        value_name = "DIR",
+        value_parser = output_path::several_files(),
+        help_heading = "Output"
+    )]
     out: Option<PathBuf>,
     /// Base URL of the files [default: relative links]
     #[arg(long, value_name = "URL", help_heading = "Output")]

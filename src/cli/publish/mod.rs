@@ -9,7 +9,7 @@ mod outcome;
 use std::path::PathBuf;
 
 use super::leg_options::LegOptions;
-use super::{Exit, Format, OutputFormat, Shell, load};
+use super::{Exit, Format, OutputFormat, Shell, load, output_path};
 use crate::codes::release as codes;
 use crate::compat::Compat;
 use crate::diagnostic::{Code, Diagnostic, Location, Sink};
@@ -72,6 +72,7 @@ pub(super) struct Args {
         long,
         visible_alias = "to",
         value_name = "DIR",
+        value_parser = output_path::several_files(),
         conflicts_with = "repo",
         help_heading = "Target"
     )]

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use crate::cli::publish::digest_cache;
-use crate::cli::{Exit, Shell, load};
+use crate::cli::{Exit, Shell, load, output_path};
 use crate::diagnostic::Sink;
 use crate::names::Digest;
 use crate::publish::{
@@ -25,7 +25,7 @@ pub(super) struct Args {
     /// File that is written, in the format of `sha256sum`
     ///
     /// A file has at most 1,024 digests; the others are written to FILE-2, FILE-3, and so on.
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = output_path::several_files())]
     out: PathBuf,
     /// Trust the digests in this rock-manifest.json or SHA256SUMS
     #[arg(long, value_name = "FILE")]

@@ -4,7 +4,7 @@ use std::path::{Component, Path};
 
 use super::options::Options;
 use crate::cli::load::MAX_FILE_BYTES;
-use crate::cli::{Exit, Shell};
+use crate::cli::{Exit, Shell, output_path};
 use crate::exec::{ROOT, ignore_directory};
 use crate::publish::file_in_path_error;
 use crate::{render, sys};
@@ -17,7 +17,7 @@ pub(super) fn deliver(
     options: &Options,
     shell: &Shell,
 ) -> Exit {
-    let Some(out) = &options.out else {
+    let Some(out) = output_path::document_file(options.out.as_deref(), options.check) else {
         return shell.print_data(
             &texts
                 .into_iter()
@@ -34,7 +34,7 @@ pub(super) fn deliver(
     }
     let mut exit = Exit::Done;
     for (name, text) in texts {
-        let path = if alone { out.clone() } else { out.join(name) };
+        let path = if alone { out.to_owned() } else { out.join(name) };
         let ended = if options.check {
             compare(shell, &path, &text)
         } else {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::GENERATOR;
-use crate::cli::{Exit, Shell, load};
+use crate::cli::{Exit, Shell, load, output_path};
 use crate::codes::plan as codes;
 use crate::compat::Compat;
 use crate::config::Platform;
@@ -58,18 +58,16 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     // The workflow names each file, so that it starts when one of them changes.
     let files = expand_directories(&args.files).map_err(|errors| Exit::collect(errors, sink))?;
     let mut workspace = load::workspace(shell, compat, &files, sink)?;
-    let out = args
-        .out
-        .as_deref()
-        .map_or_else(|| PathBuf::from(DEFAULT_OUT), output_file);
+    let file = output_path::document_file(args.out.as_deref(), args.check);
+    let out = file.map_or_else(|| PathBuf::from(DEFAULT_OUT), output_file);
     load::refuse_overwriting_input(
         shell,
-        args.out.is_some().then_some(out.as_path()),
+        file.is_some().then_some(out.as_path()),
         workspace.paths(),
     )?;
     let name = out.display().to_string();
     let rendered = rendered_text(&mut workspace, &files, &name, compat, shell, sink)?;
-    if args.out.is_none() && !args.check {
+    if file.is_none() && !args.check {
         return Ok(shell.print_data(&rendered));
     }
     let present = if sys::exists(&out) {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::{Exit, Shell, jobs};
+use crate::cli::{Exit, Shell, jobs, output_path};
 use crate::codes::handover as codes;
 use crate::diagnostic::{Diagnostic, Location, Sink};
 use crate::exec::{BuildRecord, HandoverError, JobDirectory, hand_over};
@@ -34,7 +34,13 @@ pub(super) struct Args {
     )]
     dist: PathBuf,
     /// Directory to create; it must be empty or missing
-    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
+    #[arg(
+        short,
+        long,
+        value_name = "DIR",
+        value_parser = output_path::several_files(),
+        help_heading = "Output"
+    )]
     out: PathBuf,
     /// Write the digest to the file that `GITHUB_OUTPUT` names
     #[arg(long, help_heading = "Output")]

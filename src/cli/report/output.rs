@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::{Exit, Shell, load, render};
+use crate::cli::{Exit, Shell, load, output_path, render};
 use crate::diagnostic::Sink;
 use crate::report::MarkerError;
 
@@ -41,7 +41,7 @@ impl Output {
 
     /// Prints the document, writes it to `--out`, or compares it with that file.
     pub(super) fn deliver(&self, text: &str, shell: &Shell) -> Exit {
-        match &self.out {
+        match output_path::document_file(self.out.as_deref(), self.check) {
             None => shell.print_data(text),
             Some(path) => self.file(path, text, shell),
         }

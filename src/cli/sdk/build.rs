@@ -9,6 +9,7 @@ use super::targets::FamiliesFrom;
 use super::{Exit, Format, OutputFormat, Shell};
 use crate::bytes::on_threads;
 use crate::cli::load;
+use crate::cli::output_path;
 use crate::cli::reporters::WheelReporter;
 use crate::cli::wheel::fail;
 use crate::cli::whole_number::{Unit, whole_number};
@@ -149,6 +150,7 @@ pub(super) struct Args {
         short,
         alias = "dest-dir",
         value_name = "DIR",
+        value_parser = output_path::several_files(),
         help_heading = "Output"
     )]
     out: PathBuf,

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::{Exit, Format, OutputFormat, Shell};
 use crate::cli::load;
+use crate::cli::output_path;
 use crate::cli::reporters::WheelReporter;
 use crate::cli::wheel::fail;
 use crate::cli::whole_number::{Unit, whole_number};
@@ -125,6 +126,7 @@ pub(super) struct Args {
         short,
         alias = "output-dir",
         value_name = "DIR",
+        value_parser = output_path::several_files(),
         default_value = "artifacts",
         help_heading = "Output"
     )]

@@ -7,7 +7,7 @@ use super::{Format, OutputFormat, fail, report};
 use crate::audit::{ProgressReporter as _, WheelFile, find_wheels};
 use crate::bytes::ByteSink;
 use crate::cli::reporters::WheelReporter;
-use crate::cli::{Exit, Shell};
+use crate::cli::{Exit, Shell, output_path};
 use crate::codes::wheel as codes;
 use crate::diagnostic::{Diagnostic, Diagnostics, Location};
 use crate::names::WheelName;
@@ -25,7 +25,8 @@ pub(super) struct OutputArgs {
         long,
         value_name = "DIR",
         short_alias = 'w',
-        alias = "wheel-dir"
+        alias = "wheel-dir",
+        value_parser = output_path::several_files()
     )]
     out: Option<PathBuf>,
     /// Print the paths of the new wheels without writing anything

@@ -14,7 +14,7 @@ use crate::audit::{
 };
 use crate::bytes::on_threads;
 use crate::cli::whole_number::{Unit, whole_number};
-use crate::cli::{Exit, Format, Shell, load};
+use crate::cli::{Exit, Format, Shell, load, output_path};
 use crate::codes::wheel as codes;
 use crate::config::REPAIR_PRESETS;
 use crate::diagnostic::{Diagnostic, Diagnostics, ExitClass};
@@ -73,6 +73,7 @@ pub(super) struct Args {
         value_name = "DIR",
         short_alias = 'w',
         alias = "wheel-dir",
+        value_parser = output_path::several_files(),
         default_value = "wheelhouse",
         help_heading = "Output"
     )]
