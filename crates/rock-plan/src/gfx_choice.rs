@@ -81,9 +81,8 @@ impl GfxQuery<'_> {
     fn torch_reason(&self, target: &GfxTarget, compat: &Compat) -> Option<SupportReason> {
         let rocm = self.rocm.filter(|_| self.uses_torch_wheels)?;
         let unsupported = unsupported_reason(compat.torch_gfx_support(target, rocm))?;
-        let row = compat.torch_gfx(rocm)?;
         Some(SupportReason {
-            reason: format!("not in torch's wheels for ROCm {}", row.rocm.join(", ")),
+            reason: format!("not in torch's wheels for ROCm {rocm}"),
             ..unsupported
         })
     }
