@@ -1734,6 +1734,32 @@ fn what_check_finds_in_a_search_path_repair_drops() {
     );
 }
 
+/// A path to a package of ROCm, or torch, which loads ROCm, takes the place of the dropped entry.
+#[test]
+fn a_dropped_search_path_to_rocm_is_a_warning() {
+    let warns = |needed: &[&str], runpath: &str, more: &[&str]| {
+        let library = needed
+            .iter()
+            .fold(extension().runpath(runpath), |library, name| {
+                library.needs(name, &[])
+            });
+        let project = project(&wheel(&library), &[]);
+        let words = ["wheel", "repair", NAME, "--no-host-libs", "--fix-rpath", "-n"];
+        let stderr = project.run(&[&words[..], more].concat()).exits(0).stderr;
+        stderr.contains(
+            "warning[R110 absolute-rpath]: the repair drops `/opt/rocm/lib` and leaves no search \
+             path to `libamdhip64.so.7`, which is not in the wheel",
+        )
+    };
+    let hip = &["libamdhip64.so.7"][..];
+    assert!(warns(hip, "/opt/rocm/lib", &[]));
+    assert!(warns(hip, "$ORIGIN/lib:/opt/rocm/lib", &[]));
+    assert!(!warns(hip, "$ORIGIN/../_rocm_sdk_core/lib:/opt/rocm/lib", &[]));
+    assert!(!warns(hip, "/opt/rocm/lib", &["--allow-rpath", "/opt/rocm/*"]));
+    assert!(!warns(&["libamdhip64.so.7", "libtorch.so"], "/opt/rocm/lib", &[]));
+    assert!(!warns(&[], "/opt/rocm/lib", &[]));
+}
+
 #[test]
 fn an_allowed_search_path_stays_and_a_cleared_one_is_reported() {
     let project = project(&wheel(&extension().runpath("/opt/rocm/lib:/home/x")), &[]);

@@ -71,7 +71,8 @@ impl RepairPlanner<'_> {
         for graft in &mut grafts {
             graft.edits = graft::graft_edits(graft, &renames_by_graft);
         }
-        let rocm_libraries = self.rocm_libraries();
+        let rocm_libraries = self.preset_libraries("rocm");
+        let torch_libraries = self.preset_libraries("torch");
         findings.extend(
             grafts
                 .iter()
@@ -79,13 +80,14 @@ impl RepairPlanner<'_> {
         );
         let library_dir = format!("{}{}", name.distribution(), self.options.library_dir_suffix);
         let (mut edits, mut moved) = (BTreeMap::new(), BTreeMap::new());
+        let mut lost: BTreeMap<_, Vec<&str>> = BTreeMap::new();
         for (file_index, file) in files.iter().enumerate() {
             let InspectedKind::Library(library) = &file.kind else {
                 continue;
             };
-            if !compliance.trees.contains_key(&file_index) {
+            let Some(tree) = compliance.trees.get(&file_index) else {
                 continue;
-            }
+            };
             if library.extension.is_some() {
                 let removed = library.needed.iter().filter(|needed| is_libpython(needed));
                 findings.extend(
@@ -104,10 +106,28 @@ impl RepairPlanner<'_> {
             } else if self.options.fix_rpaths {
                 file_edits.rpath = rpath::fixed_search_path(library, self.allowed_rpaths());
             }
+            let outside: Vec<&str> = library
+                .needed
+                .iter()
+                .filter(|needed| tree.excluded.contains(*needed) && rocm_libraries.has(needed))
+                .map(String::as_str)
+                .collect();
+            // torch loads the libraries of ROCm before a library that needs torch.
+            let needs_torch = library.needed.iter().any(|needed| torch_libraries.has(needed));
+            if !outside.is_empty() && !needs_torch {
+                let dropped =
+                    rpath::dropped_entries(library, &file.path, &file_edits.rpath, &library_dir);
+                if !dropped.is_empty() {
+                    lost.entry((dropped, outside)).or_default().push(&file.path);
+                }
+            }
             if file_edits != ElfEdits::default() {
                 edits.insert(file.path.clone(), file_edits);
             }
         }
+        findings.extend(lost.iter().map(|((entries, needed), paths)| {
+            rpath::lost_search_path(file_name, entries, needed, paths)
+        }));
         Ok(RepairChanges {
             grafts,
             edits,
@@ -146,13 +166,14 @@ impl RepairPlanner<'_> {
         ))
     }
 
-    /// Returns the patterns of ROCm libraries, of which a process must load only one copy.
-    fn rocm_libraries(&self) -> LibraryPatterns {
+    /// Returns the patterns of the libraries of a preset, such as those of ROCm, of which a process
+    /// must load only one copy.
+    fn preset_libraries(&self, name: &str) -> LibraryPatterns {
         let patterns = self
             .audited
             .auditor
             .compat()
-            .preset("rocm")
+            .preset(name)
             .into_iter()
             .flat_map(|preset| preset.patterns.iter().map(String::as_str));
         LibraryPatterns::new(patterns).unwrap_or_default()

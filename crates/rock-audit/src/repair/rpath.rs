@@ -1,8 +1,11 @@
 //! RPATH entries that stay inside the wheel.
 
+use crate::codes::rocm as codes;
 use crate::library::ElfLibrary;
+use crate::locations::in_member;
 use crate::pattern::LibraryPatterns;
 use crate::search_path::{SearchDir, SearchPathEntry, installed, is_data};
+use rock_diagnostic::{Diagnostic, Severity};
 use rock_elf::SearchPathEdit;
 use rock_names::WheelName;
 
@@ -51,21 +54,10 @@ pub(super) fn with_directory(
 
 /// Returns the entries that are inside the wheel or allowed, each once.
 fn portable_entries(library: &ElfLibrary, path: &str, allowed: &LibraryPatterns) -> Vec<String> {
-    let installed_path = installed(path);
-    let origin = SearchDir::Wheel(
-        installed_path
-            .rsplit_once('/')
-            .map_or("", |(directory, _)| directory)
-            .to_owned(),
-    );
+    let origin = SearchDir::Wheel(installed_directory(path).to_owned());
     let is_64 = library.header.format.is_64();
-    let text = library
-        .runpath
-        .as_ref()
-        .or(library.rpath.as_ref())
-        .map_or("", String::as_str);
     let mut entries: Vec<String> = Vec::new();
-    for entry in text.split(':') {
+    for entry in search_path(library).split(':') {
         let is_inside = matches!(
             SearchPathEntry::read(entry).resolve(&origin, is_64),
             Some(SearchDir::Wheel(_))
@@ -76,6 +68,76 @@ fn portable_entries(library: &ElfLibrary, path: &str, allowed: &LibraryPatterns)
         }
     }
     entries
+}
+
+/// Returns the directory of an installed file; empty for the top level.
+fn installed_directory(path: &str) -> &str {
+    installed(path)
+        .rsplit_once('/')
+        .map_or("", |(directory, _)| directory)
+}
+
+/// Returns the RUNPATH of a library, or its RPATH.
+fn search_path(library: &ElfLibrary) -> &str {
+    let text = library.runpath.as_ref().or(library.rpath.as_ref());
+    text.map_or("", String::as_str)
+}
+
+/// Returns the absolute entries that an edit drops from the search path of the file at `path`; none
+/// if an entry that it keeps leads out of the file's top-level directory and `library_dir`.
+pub(super) fn dropped_entries<'l>(
+    library: &'l ElfLibrary,
+    path: &str,
+    edit: &SearchPathEdit,
+    library_dir: &str,
+) -> Vec<&'l str> {
+    fn top(directory: &str) -> &str {
+        directory.split('/').next().unwrap_or_default()
+    }
+    if *edit == SearchPathEdit::Keep {
+        return Vec::new();
+    }
+    let kept: Vec<&str> = edit.text().unwrap_or_default().split(':').collect();
+    let directory = installed_directory(path);
+    let origin = SearchDir::Wheel(directory.to_owned());
+    let is_64 = library.header.format.is_64();
+    let leads_elsewhere = |entry: &str| match SearchPathEntry::read(entry).resolve(&origin, is_64) {
+        Some(SearchDir::Wheel(found)) => ![top(directory), library_dir].contains(&top(&found)),
+        Some(SearchDir::System(_)) => true,
+        None => false,
+    };
+    if kept.iter().any(|entry| leads_elsewhere(entry)) {
+        return Vec::new();
+    }
+    search_path(library)
+        .split(':')
+        .filter(|entry| matches!(SearchPathEntry::read(entry), SearchPathEntry::Root(_)))
+        .collect()
+}
+
+/// Returns the warning that files need libraries outside of the wheel to which only dropped entries
+/// may have led.
+pub(super) fn lost_search_path(
+    file_name: &str,
+    entries: &[&str],
+    needed: &[&str],
+    files: &[&str],
+) -> Diagnostic {
+    let message = format!(
+        "the repair drops `{}` and leaves no search path to `{}`, which is not in the wheel",
+        entries.join("` and `"),
+        needed.join("` and `")
+    );
+    let first = files.first().copied().unwrap_or_default();
+    let others = files.iter().skip(1);
+    Diagnostic::new(&codes::ABSOLUTE_RPATH, message)
+        .severity(Severity::Warning)
+        .at(in_member(file_name, first), "")
+        .same_in_other_files(others.map(|file| in_member(file_name, file)).collect())
+        .help(
+            "where the wheel is installed, add the directory to `LD_LIBRARY_PATH` or run \
+             `ldconfig` for it, or keep the search path with `--allow-rpath`",
+        )
 }
 
 /// Returns whether an entry is allowed; an empty one never is.
