@@ -696,7 +696,8 @@ fn a_platform_that_the_symbols_contradict_is_refused_unless_it_is_meant() {
     insta::assert_snapshot!(refused.stderr, @r"
     error[R101 false-platform-tag]: the filename claims `manylinux_2_28_x86_64`, but `demo/_demo.so` needs GLIBC_2.34, which it does not provide
     --> demo-1.0-cp312-cp312-manylinux_2_28_x86_64.whl
-    help: use `--allow R101` if this is intended
+     = note: use `--allow R101` if this is intended
+    help: its own symbols allow `manylinux_2_34_x86_64`
     ");
     assert_eq!(refused.stdout, "");
     // Replacing a file waives no finding.

@@ -109,7 +109,10 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
                 }
                 let id = finding.code.id;
                 let allow = format!("use `--allow {id}` if this is intended");
-                refused.push(if contradicts_claim(&finding) {
+                // Help with options is about those of `wheel check`.
+                let is_kept = |help: &String| !help.contains("`--");
+                let has_help = finding.help.as_ref().is_some_and(is_kept);
+                refused.push(if contradicts_claim(&finding) && !has_help {
                     finding.help(allow)
                 } else {
                     finding.note(allow)
