@@ -238,7 +238,7 @@ fn option_tips(
     }
     let option = option.as_str();
     if option == "--only"
-        && let Some(tip) = filtered_plan(path, arguments)
+        && let Some(tip) = filtered_plan(command, path, arguments)
     {
         return vec![tip];
     }
@@ -326,38 +326,75 @@ fn tag_options(word: &str) -> Option<String> {
 }
 
 /// Returns the tip that pipes a filtered plan into a command that reads jobs: `build`, `test` and
-/// `render` except `render workflow`.
-fn filtered_plan(path: &str, arguments: &[OsString]) -> Option<String> {
-    let reader = match path {
-        "build" | "test" => format!("{path} - --all"),
-        "render" | "render docker" | "render recipe" => format!("{path} -"),
-        "render script" => format!("{path} - --out scripts/"),
+/// `render` except `render workflow`. The other options of the command line are kept.
+fn filtered_plan(command: &Command, path: &str, arguments: &[OsString]) -> Option<String> {
+    let (input, default_out): (&[&str], &[&str]) = match path {
+        "build" | "test" => (&["-", "--all"], &[]),
+        "render" | "render docker" | "render recipe" => (&["-"], &[]),
+        "render script" => (&["-"], &["--out", "scripts/"]),
         _ => return None,
     };
-    let words = arguments.iter().filter_map(|argument| argument.to_str());
-    let mut plan: Vec<&str> = Vec::new();
-    let mut before = "";
-    for word in words {
-        let is_output = ["--out", "-o"].contains(&before);
-        let is_matrix = Path::new(word)
-            .extension()
-            .is_some_and(|extension| extension == "yaml" || extension == "yml");
-        if is_matrix && !is_output && !word.starts_with('-') {
-            plan.push(word);
-        } else if before == "--only" {
-            plan.extend(["--only", word]);
-        } else if word.starts_with("--only=") {
-            plan.push(word);
+    let mut words = arguments
+        .iter()
+        .skip(1)
+        .filter_map(|argument| argument.to_str());
+    let (mut plan, mut kept): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
+    let mut has_out = false;
+    while let Some(word) = words.next() {
+        if word == "--only" {
+            plan.extend(words.next().into_iter().flat_map(|value| [word, value]));
+            continue;
         }
-        before = word;
+        let Some((option, takes_next)) = option_of_word(command, word) else {
+            let extension = Path::new(word).extension();
+            let is_matrix = extension.is_some_and(|one| one == "yaml" || one == "yml");
+            if word.starts_with("--only=") || (is_matrix && !word.starts_with('-')) {
+                plan.push(word);
+            }
+            continue;
+        };
+        let long = option.get_long().unwrap_or_default();
+        let value = if takes_next { words.next() } else { None };
+        match long {
+            // `-` replaces these.
+            "all" => {}
+            "matrix" | "plan" => {
+                plan.extend(value.or_else(|| Some(word.split_once('=')?.1)));
+            }
+            _ => {
+                if ["compat", "recipes"].contains(&long) {
+                    plan.extend([word].into_iter().chain(value));
+                }
+                has_out |= long == "out";
+                kept.extend([word].into_iter().chain(value));
+            }
+        }
     }
     if !plan.iter().any(|word| word.starts_with("--only")) {
         plan.extend(["--only", "AXIS=VALUE"]);
     }
     let plan = shell_line(plan);
+    let out: &[&str] = if has_out { &[] } else { default_out };
+    let reader = shell_line(path.split(' ').chain([input, out].concat()).chain(kept));
     Some(format!(
         "filter a plan: `rock-matrix plan {plan} --json | rock-matrix {reader}`"
     ))
+}
+
+/// Returns the option of the command that a word sets, and whether its value is the next word.
+fn option_of_word<'c>(command: &'c Command, word: &str) -> Option<(&'c Arg, bool)> {
+    let (option, has_value) = if let Some(text) = word.strip_prefix("--") {
+        let name = text.split('=').next()?;
+        (option_with_name(command, name)?, text.contains('='))
+    } else {
+        let mut letters = word.strip_prefix('-')?.chars();
+        let letter = letters.next();
+        let mut options = command.get_arguments();
+        let option = options.find(|option| letter.is_some() && option.get_short() == letter)?;
+        (option, letters.next().is_some())
+    };
+    let takes_value = option.get_action().takes_values() && !option.is_require_equals_set();
+    Some((option, takes_value && !has_value))
 }
 
 /// Returns tips for an unknown subcommand: the command to use instead, or the subcommand that the
@@ -573,6 +610,28 @@ mod tests {
                 &["build", "--only", "torch=2.9.1", "--only=python=3.12"][..],
                 "`rock-matrix plan --only torch=2.9.1 --only=python=3.12 --json | \
                  rock-matrix build - --all`",
+            ),
+            (
+                &[
+                    "-v",
+                    "build",
+                    "--only",
+                    "python=3.12",
+                    "--matrix=m.yaml",
+                    "--recipes",
+                    "r",
+                    "--resume",
+                    "-n",
+                    "-o",
+                    "x.yaml",
+                    "--all",
+                ],
+                "`rock-matrix plan --only python=3.12 m.yaml --recipes r --json | \
+                 rock-matrix build - --all -v --recipes r --resume -n -o x.yaml`",
+            ),
+            (
+                &["render", "script", "--only", "python=3.12", "--out", "d"],
+                "`rock-matrix plan --only python=3.12 --json | rock-matrix render script - --out d`",
             ),
             (
                 &["render", "docker", "my m.yaml", "--only", "gfx=a;b"],
