@@ -44,7 +44,8 @@ Examples:
     /// compatible, and if not, why. `-v` adds the rows that an answer is based on, and their
     /// sources.
     #[command(after_long_help = "\
-Exits with 1 if the values are not compatible; unknown combinations are not a failure.
+Exits with 1 if the values are not compatible, or if no table lists one of them. Unknown
+combinations of known values are not a failure.
 
 Examples:
   rock-matrix compat explain mi300x -v             what works with this GPU, with sources

@@ -328,7 +328,7 @@ fn unknown_values_of_a_question_are_named() {
     help: `rock-matrix compat list rocm` shows the known versions
     ");
     // Answers about other values remain.
-    let answered = explain(&["gfx=gfx9999", "rocm=8.1"]).exits(0);
+    let answered = explain(&["gfx=gfx9999", "rocm=8.1"]).exits(1);
     assert!(
         answered
             .stdout
@@ -339,7 +339,7 @@ fn unknown_values_of_a_question_are_named() {
             .stderr
             .starts_with("warning[K006 bad-question]: unknown gfx target")
     );
-    let unknown = explain(&["torch=9", "gfx=gfx942"]).exits(0).stdout;
+    let unknown = explain(&["torch=9", "gfx=gfx942"]).exits(1).stdout;
     assert!(
         unknown.starts_with("the wheels of torch 9 on gfx942: unknown\n"),
         "{unknown}"

@@ -48,10 +48,10 @@ fn a_gfx_target_is_judged_by_package_toolchain_and_torch_wheels() {
             "flash-attn 2.8.3 with the ck backend: yes",
             "flash-attn 2.8.3 (ck) for gfx950: yes",
             "flash-attn 2.8.3 (ck) for gfx1100: no",
-            "ROCm 6.3 compiling for gfx950: no",
-            "torch's wheels for ROCm 6.3 on gfx950: no",
+            "ROCm 6.3 compiling for gfx950: no (inferred)",
+            "torch's wheels for ROCm 6.3 on gfx950: no (inferred)",
             "ROCm 6.3 compiling for gfx1100: yes",
-            "torch's wheels for ROCm 6.3 on gfx1100: yes",
+            "torch's wheels for ROCm 6.3 on gfx1100: yes (inferred)",
         ]
     );
     assert!(
@@ -83,7 +83,7 @@ fn contested_facts_about_free_threaded_wheels_are_reported() {
 }
 
 #[test]
-fn an_unknown_version_is_unknown_and_exits_well() {
+fn a_version_that_no_table_lists_exits_with_1() {
     let project = Project::new();
     let answers = project
         .run(&[
@@ -94,11 +94,54 @@ fn an_unknown_version_is_unknown_and_exits_well() {
             "--format",
             "json",
         ])
-        .exits(0)
+        .exits(1)
         .json();
     assert_eq!(answers["version"], 1);
     assert_eq!(answers["answers"][0]["answer"], "unknown");
     assert_eq!(answers["answers"][0]["origin"], Value::Null);
+    let explain = |words: &[&str]| project.run(&[&["compat", "explain"], words].concat());
+    for words in [
+        &["flash-attn=9.9", "torch=2.9"][..],
+        &["rocm=7.0", "python=3.99"],
+    ] {
+        explain(words).exits(1);
+    }
+    let known = explain(&["rocm=5.2", "gfx=gfx90a"]).exits(0).stdout;
+    assert!(
+        known.starts_with("ROCm 5.2 compiling for gfx90a: unknown\n"),
+        "{known}"
+    );
+}
+
+#[test]
+fn an_answer_that_is_not_verified_has_its_status() {
+    let facts = "\
+sources: {pages: pages}
+rocm: [{rocm: \"8.0\", origin: &o {status: verified, source: pages, checked: 2026-11-26}}]
+torch:
+  - torch: \"3.0\"
+    patches: [\"3.0.0\"]
+    rocm-index: [\"8.0\"]
+    python: [\"3.12\"]
+    origin: {status: inferred, source: pages, checked: 2026-11-26}
+torch-gfx: [{rocm: [\"8.0\"], gfx: [gfx942], origin: *o}]
+rocm-gfx: [{rocm: [\"8.0\"], gfx: [gfx942], origin: *o}]
+";
+    let project = Project::new().file("facts/all.yaml", facts);
+    let answered = project.run(&[
+        "compat",
+        "explain",
+        "--compat",
+        "facts",
+        "torch=3.0",
+        "rocm=8.0",
+        "gfx=gfx942",
+    ]);
+    insta::assert_snapshot!(answered.exits(0).stdout, @r"
+    torch 3.0 with ROCm 8.0: yes (inferred)
+    ROCm 8.0 compiling for gfx942: yes
+    torch's wheels for ROCm 8.0 on gfx942: yes
+    ");
 }
 
 #[test]

@@ -42,6 +42,23 @@ impl Compat {
         errors
     }
 
+    /// Returns whether no table lists a gfx target, the minor version of torch, ROCm or Python, or
+    /// the package version of a query.
+    pub fn has_unlisted_value(&self, query: &CompatQuery) -> bool {
+        let known = self.known_gfx();
+        let (torch, rocm) = (query.torch.as_ref(), query.rocm.as_ref());
+        query.gfx.iter().any(|one| !known.contains(one.processor()))
+            || torch.is_some_and(|torch| self.torch(torch).is_none())
+            || rocm.is_some_and(|rocm| self.hint_if_unlisted_rocm(rocm).is_some())
+            || query
+                .python
+                .is_some_and(|python| self.hint_if_unlisted_python(python).is_some())
+            || query
+                .package
+                .as_ref()
+                .is_some_and(|(name, version)| self.package(name, version).is_none())
+    }
+
     /// Returns a hint with the nearest known versions if no table lists a release of the minor
     /// version of a ROCm version.
     pub fn hint_if_unlisted_rocm(&self, rocm: &RocmVersion) -> Option<String> {

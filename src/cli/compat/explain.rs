@@ -6,7 +6,7 @@ use super::json;
 use crate::cli::shell::Verbosity;
 use crate::cli::wheel::fail;
 use crate::cli::{Exit, Format, Shell};
-use crate::compat::rows::{ClaimRow, Provenance};
+use crate::compat::rows::{ClaimRow, Confidence, Provenance};
 use crate::compat::{Compat, CompatOverview, OverviewLine, Support, SupportReason, is_supported};
 use crate::diagnostic::{Diagnostic, Severity};
 
@@ -51,14 +51,15 @@ struct Answer<'a> {
     origin: Option<&'a Provenance>,
 }
 
-/// Runs the command. It exits with 1 if an answer rules the values out.
+/// Runs the command. It exits with 1 if an answer rules the values out, or if no table lists one of
+/// them.
 pub(super) fn run(compat: &Compat, values: &[String], format: Format, shell: &Shell) -> Exit {
     let question = match compat.parse_query(values) {
         Ok(question) => question,
         Err(errors) => return fail(shell, &errors),
     };
     let answers = compat.explain(&question);
-    let is_supported = is_supported(&answers);
+    let is_supported = is_supported(&answers) && !compat.has_unlisted_value(&question);
     let answers: Vec<Answer<'_>> = answers.into_iter().map(view).collect();
     let overviews = if answers.is_empty() {
         compat.overviews(&question)
@@ -171,12 +172,18 @@ fn view(answer: crate::compat::CompatAnswer<'_>) -> Answer<'_> {
 }
 
 /// Prints a block for each answer: the verdict with its reason and help, then with `sources` the
-/// row and where it was read. The same help of several answers is printed once.
+/// row and where it was read. The verdict has the confidence of the row unless it is verified. The
+/// same help of several answers is printed once.
 fn text(compat: &Compat, answers: &[Answer<'_>], claims: &[&ClaimRow], sources: bool) -> String {
     let mut text = String::new();
     let mut hints: Vec<&str> = Vec::new();
     for answer in answers {
-        let _ = writeln!(text, "{}: {}", answer.question, answer.word);
+        let _ = write!(text, "{}: {}", answer.question, answer.word);
+        let status = answer.origin.map(|origin| origin.status);
+        if let Some(status) = status.filter(|status| *status != Confidence::Verified) {
+            let _ = write!(text, " ({})", status.as_str());
+        }
+        text.push('\n');
         let hint = Some(answer.hint.as_str()).filter(|hint| !hints.contains(hint));
         hints.extend(hint);
         let read_in = answer
