@@ -34,7 +34,8 @@ const RECIPES_PATH: &str = "matrices/recipes";
 Starts from the Python project in the directory (pyproject.toml or setup.py) or, without one, from
 flash-attn with Triton kernels, which builds in minutes. Distributions of built-in recipes, such as
 torch, are built from source. Another package on PyPI, given by name and version, gets a recipe that
-builds its source distribution. Shows the choice and its reason.
+builds its source distribution. Shows the choice and its reason. `recipe new NAME` writes a recipe
+for a package of your own, which --recipe selects.
 
 Never overwrites existing files.
 
@@ -112,7 +113,8 @@ fn requested_distribution(text: &str) -> Result<RequestedDistribution, Distribut
 fn version_setting(text: &str) -> Result<String, String> {
     match text.split_once('=') {
         Some(("version", version)) if !version.is_empty() => Ok(version.to_owned()),
-        _ => Err("only the version can be set: `version=1.2`".to_owned()),
+        _ => Err("only the version can be set, as `version=1.2`; edit other values in the matrix file"
+            .to_owned()),
     }
 }
 
@@ -141,17 +143,19 @@ fn ended(args: &Args, shell: &Shell) -> Result<Exit, Exit> {
         starter::choose(&files, &request, compat).map_err(|fault| shell.report(&[fault]))?;
     let path = format!("matrices/{}.yaml", starter.distribution);
     let workflow = workflow(&path, &starter, compat, &directories, shell)?;
-    // An existing matrix file is kept, and may have other values.
-    if !sys::exists(&args.dir.join(&path)) {
-        shell.say(&starter.why);
-    }
     let has_choice = args.recipe.is_some() || args.distribution.is_some();
     let new_name = args.dir.to_str().filter(|name| is_new && is_name(name));
     if let (false, Some(name)) = (has_choice, new_name) {
         shell.say(&format!(
-            "`{name}` is a new directory; `rock-matrix init --distribution {name} --set \
-             version=VERSION` starts with the package of this name on PyPI"
+            "`{name}` is a new directory; to start a package of your own, run `rock-matrix recipe \
+             new {name}`, then `rock-matrix init --recipe {name} --set version=0.1.0` in it; \
+             `rock-matrix init --distribution {name} --set version=VERSION` starts with the \
+             package of this name on PyPI"
         ));
+    }
+    // An existing matrix file is kept, and may have other values.
+    if !sys::exists(&args.dir.join(&path)) {
+        shell.say(&starter.why);
     }
     let options: String = load::data_options(shell)
         .iter()

@@ -945,6 +945,10 @@ mod tests {
                 "errors fail `rock-matrix wheel check` without an option",
             ),
             (
+                &["init", "--gfx", "gfx942"],
+                "edit these values in the matrix file that `rock-matrix init` writes",
+            ),
+            (
                 &["init", "--force"],
                 "`rock-matrix init` keeps existing files",
             ),

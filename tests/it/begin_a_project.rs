@@ -8,7 +8,7 @@ fn init_starts_with_triton_where_there_is_no_project() {
     let outcome = project.run(&["init"]).exits(0);
     assert_eq!(outcome.stdout, "");
     insta::assert_snapshot!(outcome.stderr, @r"
-    there is no pyproject.toml or setup.py in this directory, so this starts with flash-attn and Triton kernels, which build in minutes; `--distribution NAME --set version=VERSION` starts with a package on PyPI
+    there is no pyproject.toml or setup.py in this directory, so this starts with flash-attn and Triton kernels, which build in minutes; `rock-matrix recipe new NAME` starts a package of your own, and `--distribution NAME --set version=VERSION` a package on PyPI
     wrote matrices/flash-attn.yaml
     wrote .github/workflows/wheels.yml
     next: edit matrices/flash-attn.yaml, then `rock-matrix check`, `rock-matrix plan` and
@@ -108,7 +108,7 @@ fn init_takes_a_setup_py_and_what_is_given() {
     assert!(
         outcome
             .stderr
-            .starts_with("flash-attn with Triton kernels, as requested\n"),
+            .starts_with("flash-attn, as requested, with Triton kernels, which build in minutes\n"),
         "{}",
         outcome.stderr
     );
@@ -132,7 +132,7 @@ fn init_refuses_projects_it_cannot_start_from() {
         .stderr;
     insta::assert_snapshot!(stderr, @r"
     error[P090 no-starter]: there is no pyproject.toml or setup.py in this directory
-    help: run it in the project's directory; `--distribution NAME --set version=VERSION` starts with a package on PyPI, and no option with flash-attn
+    help: run it in the project's directory; `rock-matrix recipe new NAME` starts a package of your own, `--distribution NAME --set version=VERSION` a package on PyPI, and no option flash-attn
     ");
     let elsewhere = Project::new()
         .run(&["init", "../own", "--recipe", "hip-extension"])
@@ -159,7 +159,7 @@ fn init_refuses_projects_it_cannot_start_from() {
     ");
     insta::assert_snapshot!(refused("my-kernels==1.2"), @r"
     error[P090 no-starter]: there is no pyproject.toml or setup.py in this directory
-    help: run it in the project's directory, or leave out `--recipe hip-extension`: `--distribution my-kernels --set version=VERSION` starts with the package on PyPI
+    help: run it in the project's directory, or leave out `--recipe hip-extension`: `--distribution my-kernels --set version=VERSION` starts with the package on PyPI, and `rock-matrix recipe new my-kernels` starts a package of your own
     ");
     let stderr = Project::new()
         .run(&["init", "--distribution", "torch==2.10.0"])
@@ -320,7 +320,10 @@ fn the_name_of_a_recipe_is_no_new_directory() {
     assert!(project.has("flash-attn/matrices/flash-attn.yaml"));
     let stderr = project.run(&["init", "my-kernels"]).exits(0).stderr;
     assert!(
-        stderr.contains("\n`my-kernels` is a new directory; `rock-matrix init --distribution"),
+        stderr.starts_with(
+            "`my-kernels` is a new directory; to start a package of your own, run `rock-matrix \
+             recipe new my-kernels`, then "
+        ),
         "{stderr}"
     );
 }

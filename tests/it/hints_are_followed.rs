@@ -228,7 +228,7 @@ fn a_filter_of_plans_works_with_other_commands() {
         .exits(2)
         .stderr;
     assert!(
-        stderr.contains("--json | rock-matrix build - --all`"),
+        stderr.contains("--json | rock-matrix build - --all --dry-run`"),
         "{stderr}"
     );
 }

@@ -340,10 +340,12 @@ fn no_project(request: &StarterRequest) -> Diagnostic {
         ),
         Some(name) if name != PROJECT_RECIPE => format!(
             "run it in the project's directory, or leave out `--recipe {PROJECT_RECIPE}`: \
-             `--distribution {name} --set version=VERSION` starts with the package on PyPI"
+             `--distribution {name} --set version=VERSION` starts with the package on PyPI, and \
+             `rock-matrix recipe new {name}` starts a package of your own"
         ),
-        _ => "run it in the project's directory; `--distribution NAME --set version=VERSION` \
-                 starts with a package on PyPI, and no option with flash-attn"
+        _ => "run it in the project's directory; `rock-matrix recipe new NAME` starts a package of \
+              your own, `--distribution NAME --set version=VERSION` a package on PyPI, and no \
+              option flash-attn"
             .to_owned(),
     };
     fault(format!(

@@ -86,6 +86,7 @@ index * -> rock-matrix index build *
 
 init --dry-run|-n -> `rock-matrix init` keeps existing files; `rock-matrix init DIR` writes to a new directory
 init --force -> `rock-matrix init` keeps existing files; remove those that it should write again
+init --backend|--gfx|--gpu|--torch|--rocm|--python -> edit these values in the matrix file that `rock-matrix init` writes
 init --list -> `rock-matrix recipe list` lists the recipes
 init --template -> `--recipe NAME` selects what to start with
 init --name -> `--distribution NAME` sets the project to build

@@ -39,12 +39,12 @@ pub(super) fn flash_attn_starter(
         ));
     }
     let why = if request.recipe.is_some() || request.distribution.is_some() {
-        "flash-attn with Triton kernels, as requested".to_owned()
+        "flash-attn, as requested, with Triton kernels, which build in minutes".to_owned()
     } else {
         format!(
             "there is no pyproject.toml or setup.py in {}, so this starts with flash-attn and \
-             Triton kernels, which build in minutes; `--distribution NAME --set version=VERSION` \
-             starts with a package on PyPI",
+             Triton kernels, which build in minutes; `rock-matrix recipe new NAME` starts a package \
+             of your own, and `--distribution NAME --set version=VERSION` a package on PyPI",
             request.place()
         )
     };

@@ -190,7 +190,8 @@ pub(super) fn no_starter(recipe: &str) -> Diagnostic {
         .map(|near| format!("did you mean `{near}`? "))
         .unwrap_or_default();
     fault(message).help(format!(
-        "{near}pass one of {}, or the name of a recipe of yours in `matrices/recipes`",
+        "{near}pass one of {}, or the name of a recipe of yours in `matrices/recipes`; \
+         `rock-matrix recipe new NAME` writes one",
         known().join(", ")
     ))
 }
