@@ -216,7 +216,11 @@ const NOT_EXPLAINED: &[&str] = &[
     "--max-shards=",
     "--most-matrices=",
     "--out=",
+    "--quiet",
+    "--verbose",
     "-o=",
+    "-q",
+    "-v",
 ];
 
 /// Runs the command.
@@ -528,7 +532,7 @@ fn explain_hint(args: &Args, shell: &Shell) -> String {
         return "change the settings that the reasons mention".to_owned();
     }
     let command = repeated(&shell.arguments, NOT_EXPLAINED, &["--explain"]);
-    format!("see the reasons with `{command}`")
+    format!("see every reason with `{command}`")
 }
 
 /// Returns the recipes of the matrix files, in order.

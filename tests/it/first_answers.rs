@@ -89,7 +89,7 @@ fn only_keeps_the_reasons_for_what_is_selected() {
         .exits(0)
         .stderr;
     let advised = stderr
-        .split_once("help: see the reasons with `rock-matrix ")
+        .split_once("help: see every reason with `rock-matrix ")
         .unwrap()
         .1
         .split('`')
