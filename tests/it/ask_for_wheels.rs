@@ -804,6 +804,11 @@ fn only_the_jobs_with_the_values_that_are_named_are_planned() {
     --> argument `--only backend=cuda`
     help: name one of ck, triton
     ");
+    for (part, meant) in [("torch=2.5", "2.5.1"), ("python=cp310", "3.10")] {
+        let stderr = refused(part);
+        let help = format!("help: did you mean `{meant}`?\n");
+        assert!(stderr.contains(&help), "{stderr}");
+    }
     // A family selects the jobs that build for any of its targets.
     let of_family = jobs(&["--only", "gfx=dcgpu-all", "--only", "backend=ck"]);
     assert_eq!(of_family, jobs(&["--only", "backend=ck"]));

@@ -11,12 +11,14 @@ use crate::config::{AxisRole, ParsedValue};
 use crate::matrix::{AxisSpace, CellRank, CellSelection};
 use crate::{Job, JobView, Plan, SavedPlan};
 use rock_compat::Compat;
-use rock_diagnostic::nearest::{nearest, with_nearest};
+use rock_diagnostic::nearest::{did_you_mean, nearest, with_nearest};
 use rock_diagnostic::{Diagnostic, Diagnostics, Location, counted};
 use rock_names::{DistributionName, GfxTarget, Version};
 
 /// The name of a job's GPU targets, which need not be an axis.
 const GFX: &str = "gfx";
+/// Maximum number of values that are suggested for a part of a version.
+const MAX_MEANT_VALUES: usize = 5;
 /// The separator of values in a list.
 const SEPARATOR: char = ',';
 
@@ -327,10 +329,13 @@ fn unknown_value(
     let other_axis = value
         .split_once('=')
         .filter(|(other, _)| known_values(plan, other).is_some());
+    let meant = meant_values(value, known);
     let help = if other_axis.is_some() {
         format!("repeat `--only` for each axis: `--only {value}`")
     } else if known.is_empty() {
         format!("leave it out: no job has a value of {axis}")
+    } else if !meant.is_empty() {
+        did_you_mean(&meant)
     } else {
         format!("name one of {}", join(known))
     };
@@ -348,6 +353,23 @@ fn unknown_value(
         )),
         None => error,
     })
+}
+
+/// Returns the known values that a part of a version stands for, such as 2.9.1 for `2.9`, and 3.12
+/// for `cp312`.
+fn meant_values<'k>(value: &str, known: &'k BTreeSet<String>) -> Vec<&'k str> {
+    let is_meant = |one: &&str| {
+        let after = one.strip_prefix(value);
+        let digits = value.strip_prefix("cp");
+        after.is_some_and(|rest| rest.starts_with('.'))
+            || digits.is_some_and(|digits| one.replace('.', "") == digits)
+    };
+    known
+        .iter()
+        .map(String::as_str)
+        .filter(is_meant)
+        .take(MAX_MEANT_VALUES)
+        .collect()
 }
 
 /// Returns why jobs do not build for a target that the matrix files request: the first reason, and

@@ -403,7 +403,15 @@ fn id_of_name<'k>(name: &str, known: &'k [(String, String)]) -> Result<&'k str, 
                 .iter()
                 .flat_map(|(id, wheel)| [id.as_str(), wheel.as_str()]);
             let near = nearest_few(name, words);
-            let help = if near.is_empty() {
+            let part = format!("-{name}");
+            let with_part = ids_where(known, |id, _| id.contains(&part));
+            let help = if !with_part.is_empty() {
+                format!(
+                    "{}; `rock-matrix plan --only AXIS=VALUE --format ids` prints the IDs of the \
+                     jobs with a value",
+                    list_jobs(with_part.iter().copied())
+                )
+            } else if near.is_empty() {
                 list_jobs(known.iter().map(|(id, _)| id.as_str()))
             } else {
                 did_you_mean(&near)
@@ -496,6 +504,12 @@ mod tests {
         let message = "2 jobs build `shared-*.whl`";
         assert_eq!(find("shared-*.whl"), Err(message.to_owned()));
         assert_eq!(find("c"), Err("no job is called `c`".to_owned()));
+        let help = id_of_name("2", &known).unwrap_err().help.unwrap();
+        assert_eq!(
+            help,
+            "name one of a-2, b-2; `rock-matrix plan --only AXIS=VALUE --format ids` prints the \
+             IDs of the jobs with a value"
+        );
     }
 
     #[test]
