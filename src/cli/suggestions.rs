@@ -242,12 +242,20 @@ fn option_tips(
     {
         return vec![tip];
     }
-    let tips = table::tips(path, option);
+    let mut tips = table::tips(path, option);
+    if tips.is_empty() && option.starts_with('-') {
+        tips = table::tips("", option);
+    }
     if !tips.is_empty() {
         return tips;
     }
     let Some(name) = option.strip_prefix("--") else {
-        return Vec::new();
+        // Without a dash, it is an argument too many.
+        return if option.starts_with('-') {
+            Vec::new()
+        } else {
+            table::default_tips(path, option)
+        };
     };
     if DELETING.contains(&name) {
         return Vec::new();
@@ -945,6 +953,54 @@ mod tests {
                 "errors fail `rock-matrix wheel check` without an option",
             ),
             (
+                &["check", "--strict"],
+                "no option makes errors of warnings; `--json` prints both",
+            ),
+            (
+                &["-C", "x", "plan"],
+                "run `cd DIR` first: files are found in the working directory",
+            ),
+            (
+                &["render", "docker", "--project", "x"],
+                "run `cd DIR` first: files are found in the working directory",
+            ),
+            (
+                &["plan", "--no-color"],
+                "`--color never` prints without colors",
+            ),
+            (
+                &["plan", "-f", "json"],
+                "`--json` prints JSON, and `--format ids` the IDs of the jobs",
+            ),
+            (
+                &["plan", "--exit-code"],
+                "`--diff OLD.json --json` lists the changes",
+            ),
+            (
+                &["plan", "--why"],
+                "`--explain` shows the reason for each excluded combination",
+            ),
+            (
+                &["build", "--python", "3.12"],
+                "`rock-matrix plan --only AXIS=VALUE --format ids` prints IDs of jobs",
+            ),
+            (
+                &["wheel", "label", "a.whl", "x", "--inplace"],
+                "no command modifies its input; the new wheel is another file",
+            ),
+            (
+                &["wheel", "check", "-o", "x", "a.whl"],
+                "`rock-matrix wheel check` writes no file",
+            ),
+            (
+                &["index", "yank", "dist", "a==1", "-y"],
+                "`--apply` writes the changes, without a question",
+            ),
+            (
+                &["pick", "rel", "gafime-rocm"],
+                "`--published SOURCE` or `--wheels DIR` names the wheels to search",
+            ),
+            (
                 &["init", "--gfx", "gfx942"],
                 "edit these values in the matrix file that `rock-matrix init` writes",
             ),
@@ -1042,7 +1098,6 @@ mod tests {
             &["clean", "--whol"][..],
             &["build", "--release"],
             &["build", "--wheel"],
-            &["check", "--strict"],
             &["publish", "--all"],
             &["create-x"],
             &["update"],

@@ -6,8 +6,9 @@ use crate::diagnostic::shell_quoted;
 ///
 /// - The last word of what is typed has alternatives, separated by `|`. The words before it are the
 ///   command that it is typed after.
-/// - An option counts for the subcommands of the command, too. An option that exists has a tip for
-///   conflicts with other options.
+/// - An option counts for the subcommands of the command, too. One without a command counts for all
+///   commands that have neither this option nor a line of their own for it. An option that exists
+///   has a tip for conflicts with other options.
 /// - A command that exists has a tip for missing arguments.
 /// - `*` is any other word, and `*=*` any other word with an equals sign. In a tip, `*` is the
 ///   word.
@@ -38,6 +39,8 @@ cache -> rock-matrix clean
 config|settings -> rock-matrix help config
 docs|examples -> rock-matrix help
 profiles -> rock-matrix compat list profiles
+--no-color|--no-colors|--no-colour -> `--color never` prints without colors
+-C|--directory|--project|--cwd -> run `cd DIR` first: files are found in the working directory
 
 attention show|explain|predict|info|list -> rock-matrix attention report
 attention check|verify|test|run -> rock-matrix attention script
@@ -48,9 +51,10 @@ build --list -> `rock-matrix plan` lists the jobs
 build --print-build-identifiers -> `rock-matrix plan --format ids` prints the IDs of the jobs
 build --force|--rebuild -> `rock-matrix build` builds again without an option; `--resume` continues an unfinished build
 build --jobs|--parallel|-j -> `vars: {max-jobs: N}` in the matrix file limits the parallel compilers
-build --filter|--select -> `rock-matrix plan --only AXIS=VALUE --format ids` prints IDs of jobs
+build --filter|--select|--python|--torch|--rocm|--backend -> `rock-matrix plan --only AXIS=VALUE --format ids` prints IDs of jobs
 build --test -> use `rock-matrix test JOB --dist DIR`
 
+check --strict|--deny-warnings|--werror|-W -> no option makes errors of warnings; `--json` prints both with their severity
 check --fix -> `rock-matrix check` changes nothing; it prints how to fix each error
 
 compat show|view|get|info|ls|tables -> rock-matrix compat list
@@ -81,6 +85,8 @@ index --yank-older-than -> use `rock-matrix index yank DIR --older-than AGE`
 index --unyank -> use `rock-matrix index unyank DIR FILES`
 index yank --message|--comment|-m -> `--reason TEXT` sets the reason
 index yank --file|--files|--dir -> write them without options: `rock-matrix index yank DIR FILES`
+index yank --yes|-y -> `--apply` writes the changes, without a question
+index unyank --yes|-y -> `--apply` writes the changes, without a question
 index unyank --file|--files|--dir -> write them without options: `rock-matrix index unyank DIR FILES`
 index * -> rock-matrix index build *
 
@@ -93,6 +99,7 @@ init --name -> `--distribution NAME` sets the project to build
 
 pick -> `--published DIR` searches a directory of releases or wheels
 pick --index|--index-url|--extra-index-url|--find-links|-f -> `--published SOURCE` is a repository on GitHub, a list of releases, or a directory
+pick * -> `--published SOURCE` or `--wheels DIR` names the wheels to search, and the argument the distribution
 pick --list|--all -> `rock-matrix report packages` lists all published wheels
 
 plan --list|--all -> `rock-matrix plan` lists all jobs without an option
@@ -100,7 +107,9 @@ plan --jobs|--ids|--print-build-identifiers -> `--format ids` prints the IDs of 
 plan --compare|--base|--against -> `--diff OLD.json` shows what changed since a saved plan
 plan --torch|--rocm|--python|--backend -> `--only AXIS=VALUE` keeps the jobs with a value
 plan --torch|--rocm|--python|--backend -> `--axis AXIS=VALUES` plans other values
-plan --detailed-exitcode -> `--diff OLD.json --json` lists the changes as JSON
+plan --detailed-exitcode|--exit-code -> `--diff OLD.json --json` lists the changes as JSON
+plan --why|--reasons|--excluded -> `--explain` shows the reason for each excluded combination
+plan -f -> `--json` prints JSON, and `--format ids` the IDs of the jobs
 plan --filter|--select|--job|--target -> `--only AXIS=VALUE` selects jobs
 plan --dry-run|-n -> `rock-matrix plan` builds and publishes nothing
 plan --skip|--exclude -> `exclude` in the matrix file removes combinations, and `--only AXIS=VALUE` keeps the jobs with a value
@@ -157,6 +166,8 @@ source * -> rock-matrix source plan *
 test --list -> `rock-matrix plan` lists the jobs
 
 wheel info|inspect|list|ls|view|contents|metadata|lddtree -> rock-matrix wheel show
+wheel --inplace|--in-place -> no command modifies its input; the new wheel is another file
+wheel check --out|-o -> `rock-matrix wheel check` writes no file; `--json` prints the findings as JSON
 wheel check --ignore|--disable -> `--allow CODE` reports an error as a note
 wheel check --strict|--fail-on|--werror -> errors fail `rock-matrix wheel check` without an option; `--profile pypi` adds what PyPI rejects
 wheel gfx --gpu|--gfx|--target|--targets|--arch -> `--require LIST` fails if code for a target is missing
