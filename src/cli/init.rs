@@ -113,8 +113,10 @@ fn requested_distribution(text: &str) -> Result<RequestedDistribution, Distribut
 fn version_setting(text: &str) -> Result<String, String> {
     match text.split_once('=') {
         Some(("version", version)) if !version.is_empty() => Ok(version.to_owned()),
-        _ => Err("only the version can be set, as `version=1.2`; edit other values in the matrix file"
-            .to_owned()),
+        _ => Err(
+            "only the version can be set, as `version=1.2`; edit other values in the matrix file"
+                .to_owned(),
+        ),
     }
 }
 

@@ -639,7 +639,8 @@ mod tests {
             ),
             (
                 &["render", "script", "--only", "python=3.12", "--out", "d"],
-                "`rock-matrix plan --only python=3.12 --json | rock-matrix render script - --out d`",
+                "`rock-matrix plan --only python=3.12 --json | \
+                 rock-matrix render script - --out d`",
             ),
             (
                 &["render", "docker", "my m.yaml", "--only", "gfx=a;b"],
