@@ -44,7 +44,8 @@ pub(super) fn flash_attn_starter(
         format!(
             "there is no pyproject.toml or setup.py in {}, so this starts with flash-attn and \
              Triton kernels, which build in minutes; `rock-matrix recipe new NAME` starts a \
-             package of your own, and `--distribution NAME --set version=VERSION` a package on PyPI",
+             package of your own, and `--distribution NAME --set version=VERSION` a package on \
+             PyPI",
             request.place()
         )
     };
