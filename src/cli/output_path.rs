@@ -18,7 +18,9 @@ fn is_stdout(out: &Path) -> bool {
 pub(super) fn several_files() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|out| {
         if is_stdout(&out) {
-            return Err("several files cannot be written to stdout; `./-` is the path of that name");
+            return Err(
+                "several files cannot be written to stdout; `./-` is the path of that name",
+            );
         }
         Ok(out)
     })

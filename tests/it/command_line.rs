@@ -157,7 +157,10 @@ fn a_hyphen_as_output_is_stdout_or_refused() {
         &["wheel", "repair", "a.whl"],
         &["wheel", "label", "a.whl", "rocm7.1"],
     ] {
-        let stderr = project.run(&[command, &["-o", "-"]].concat()).exits(2).stderr;
+        let stderr = project
+            .run(&[command, &["-o", "-"]].concat())
+            .exits(2)
+            .stderr;
         let error = "several files cannot be written to stdout";
         assert!(stderr.contains(error), "{command:?}: {stderr}");
     }

@@ -282,11 +282,7 @@ fn yanked_wheels_are_skipped_whatever_is_compared() {
     index(&["yank", FOLDER, "demo>=2: bad", "--apply"]);
     for more in [&[] as &[&str], &["--rocm", "6.4"]] {
         let outcome = pick(&project, &[&["--python", "3.12"], more].concat(), 0);
-        assert!(
-            outcome.stdout.contains("demo-1.0-"),
-            "{}",
-            outcome.stdout
-        );
+        assert!(outcome.stdout.contains("demo-1.0-"), "{}", outcome.stdout);
         let said = format!("{}{}", outcome.stdout, outcome.stderr);
         assert!(
             said.contains(&format!("{} fits but is yanked: bad", files[1])),

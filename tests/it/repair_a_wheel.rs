@@ -1744,7 +1744,14 @@ fn a_dropped_search_path_to_rocm_is_a_warning() {
                 library.needs(name, &[])
             });
         let project = project(&wheel(&library), &[]);
-        let words = ["wheel", "repair", NAME, "--no-host-libs", "--fix-rpath", "-n"];
+        let words = [
+            "wheel",
+            "repair",
+            NAME,
+            "--no-host-libs",
+            "--fix-rpath",
+            "-n",
+        ];
         let stderr = project.run(&[&words[..], more].concat()).exits(0).stderr;
         stderr.contains(
             "warning[R110 absolute-rpath]: the repair drops `/opt/rocm/lib` and leaves no search \
@@ -1754,9 +1761,21 @@ fn a_dropped_search_path_to_rocm_is_a_warning() {
     let hip = &["libamdhip64.so.7"][..];
     assert!(warns(hip, "/opt/rocm/lib", &[]));
     assert!(warns(hip, "$ORIGIN/lib:/opt/rocm/lib", &[]));
-    assert!(!warns(hip, "$ORIGIN/../_rocm_sdk_core/lib:/opt/rocm/lib", &[]));
-    assert!(!warns(hip, "/opt/rocm/lib", &["--allow-rpath", "/opt/rocm/*"]));
-    assert!(!warns(&["libamdhip64.so.7", "libtorch.so"], "/opt/rocm/lib", &[]));
+    assert!(!warns(
+        hip,
+        "$ORIGIN/../_rocm_sdk_core/lib:/opt/rocm/lib",
+        &[]
+    ));
+    assert!(!warns(
+        hip,
+        "/opt/rocm/lib",
+        &["--allow-rpath", "/opt/rocm/*"]
+    ));
+    assert!(!warns(
+        &["libamdhip64.so.7", "libtorch.so"],
+        "/opt/rocm/lib",
+        &[]
+    ));
     assert!(!warns(&[], "/opt/rocm/lib", &[]));
 }
 

@@ -343,10 +343,12 @@ fn no_project(request: &StarterRequest) -> Diagnostic {
              `--distribution {name} --set version=VERSION` starts with the package on PyPI, and \
              `rock-matrix recipe new {name}` starts a package of your own"
         ),
-        _ => "run it in the project's directory; `rock-matrix recipe new NAME` starts a package of \
+        _ => {
+            "run it in the project's directory; `rock-matrix recipe new NAME` starts a package of \
               your own, `--distribution NAME --set version=VERSION` a package on PyPI, and no \
               option flash-attn"
-            .to_owned(),
+                .to_owned()
+        }
     };
     fault(format!(
         "there is no pyproject.toml or setup.py in {}",

@@ -109,7 +109,10 @@ mod tests {
     fn errors_of_search_paths_are_warnings() {
         assert!(is_reported(&finding()));
         assert!(!is_reported(&finding().severity(Severity::Warning)));
-        assert!(!is_reported(&Diagnostic::new(&rocm::LIBRARY_FROM_ELSEWHERE, "")));
+        assert!(!is_reported(&Diagnostic::new(
+            &rocm::LIBRARY_FROM_ELSEWHERE,
+            ""
+        )));
         let path = Diagnostic::new(&rocm::ABSOLUTE_RPATH, "");
         assert!(is_reported(&path));
         let details = ReleaseDetails {

@@ -9,7 +9,9 @@ use crate::cli::whole_number::{Unit, whole_number};
 use crate::cli::{Exit, OutputFormat, Shell, misused, output_path, publish};
 use crate::diagnostic::{Diagnostic, Sink, shell_line};
 use crate::names::{Age, RepoName, Version, YankSelection};
-use crate::publish::{INDEX, IndexAction, IndexOptions, MANIFEST, find_files, no_files_in, pages_help};
+use crate::publish::{
+    INDEX, IndexAction, IndexOptions, MANIFEST, find_files, no_files_in, pages_help,
+};
 use crate::sys;
 
 /// Build an index of a directory of wheels or of published releases
@@ -299,7 +301,13 @@ impl IndexArgs {
         if self.published.is_empty() && has_releases_only(folder) {
             let out = self.out.as_deref().unwrap_or(Path::new("DIR"));
             let out = out.display().to_string();
-            let mut line = vec!["rock-matrix", "index", command, "--published", pages.as_str()];
+            let mut line = vec![
+                "rock-matrix",
+                "index",
+                command,
+                "--published",
+                pages.as_str(),
+            ];
             line.extend(["--out", out.as_str()]);
             if selections.is_empty() {
                 line.push("FILES");

@@ -34,7 +34,11 @@ pub(super) fn deliver(
     }
     let mut exit = Exit::Done;
     for (name, text) in texts {
-        let path = if alone { out.to_owned() } else { out.join(name) };
+        let path = if alone {
+            out.to_owned()
+        } else {
+            out.join(name)
+        };
         let ended = if options.check {
             compare(shell, &path, &text)
         } else {

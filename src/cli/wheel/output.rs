@@ -218,16 +218,23 @@ pub(super) fn rename_each(
         Some(plan(&opened, &input).ok()?.name)
     };
     let shared = |paths: &[PathBuf]| shared_results(paths, destination.folder, name);
-    change_each(wheels, destination, format, shell, shared, |path, writer| {
-        let input = WheelFile::open(path)?;
-        let opened =
-            Wheel::open(&input.file).map_err(|error| error.diagnostic(&input.file_name))?;
-        check_copied(&opened, &input, label)?;
-        let change = check(plan(&opened, &input)?, &opened, &input)?;
-        writer
-            .save(path, &opened, change)
-            .map_err(Diagnostics::from)
-    })
+    change_each(
+        wheels,
+        destination,
+        format,
+        shell,
+        shared,
+        |path, writer| {
+            let input = WheelFile::open(path)?;
+            let opened =
+                Wheel::open(&input.file).map_err(|error| error.diagnostic(&input.file_name))?;
+            check_copied(&opened, &input, label)?;
+            let change = check(plan(&opened, &input)?, &opened, &input)?;
+            writer
+                .save(path, &opened, change)
+                .map_err(Diagnostics::from)
+        },
+    )
 }
 
 /// Returns a change, or the errors with which it is refused: the given ones, and rows of RECORD

@@ -113,7 +113,10 @@ impl RepairPlanner<'_> {
                 .map(String::as_str)
                 .collect();
             // torch loads the libraries of ROCm before a library that needs torch.
-            let needs_torch = library.needed.iter().any(|needed| torch_libraries.has(needed));
+            let needs_torch = library
+                .needed
+                .iter()
+                .any(|needed| torch_libraries.has(needed));
             if !outside.is_empty() && !needs_torch {
                 let dropped =
                     rpath::dropped_entries(library, &file.path, &file_edits.rpath, &library_dir);

@@ -70,10 +70,11 @@ impl NewestWheel<'_> {
             .foreign
             .iter()
             .filter(|foreign| !self.others.contains_key(&foreign.project));
-        let missed = self
-            .yanked
-            .iter()
-            .filter(|wheel| !self.others.contains_key(&wheel.name.distribution().normalized()));
+        let missed = self.yanked.iter().filter(|wheel| {
+            !self
+                .others
+                .contains_key(&wheel.name.distribution().normalized())
+        });
         let notes = omitted
             .map(omission)
             .chain(missed.map(|wheel| yank(wheel)))

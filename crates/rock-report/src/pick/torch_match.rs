@@ -7,7 +7,11 @@ use super::wheel_match::{AxisMatch, not_known};
 use super::{MatchRules, TargetMachine, WheelCandidate};
 
 /// Matches the torch series.
-pub(super) fn torch(wheel: &WheelCandidate, machine: &TargetMachine, rules: &MatchRules) -> AxisMatch {
+pub(super) fn torch(
+    wheel: &WheelCandidate,
+    machine: &TargetMachine,
+    rules: &MatchRules,
+) -> AxisMatch {
     let Some(own) = &wheel.torch else {
         let row = wheel.offer.row.as_ref();
         let needed = row.and_then(|row| row.needs_torch.as_ref());

@@ -265,11 +265,7 @@ fn unrepaired_name(path: &Path, options: &RepairOptions) -> Option<WheelName> {
 }
 
 /// Returns the name of a repaired wheel; `None` if it cannot be repaired.
-fn repaired_name(
-    path: &Path,
-    auditor: &Auditor<'_>,
-    options: &RepairOptions,
-) -> Option<WheelName> {
+fn repaired_name(path: &Path, auditor: &Auditor<'_>, options: &RepairOptions) -> Option<WheelName> {
     let file = WheelFile::open(path).ok()?;
     let audited = auditor
         .audit_as(&file.file_name, &file.name, &file.file)
