@@ -1,8 +1,6 @@
 //! Input shared by several commands (compatibility data, matrix files, texts), and output of data.
 
-use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
@@ -88,7 +86,7 @@ pub(super) fn write_output(
                 Err(error) => shell.no_stdout(&error),
             };
         }
-        return match write_to_stdout(write) {
+        return match sys::write_to_stdout(write) {
             Ok(()) => Exit::Done,
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
             Err(error) => shell.no_stdout(&error),
@@ -104,15 +102,6 @@ pub(super) fn write_output(
             Exit::Machine
         }
     }
-}
-
-/// Writes to stdout without the buffer of [`io::Stdout`], which searches all that it is given for
-/// the end of a line.
-fn write_to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let stdout = io::stdout().as_fd().try_clone_to_owned()?;
-    let mut stdout = io::BufWriter::new(File::from(stdout));
-    write(&mut stdout)?;
-    stdout.flush()
 }
 
 /// Refuses to overwrite an input with the output.

@@ -283,10 +283,10 @@ fn yanked_wheels_are_skipped_whatever_is_compared() {
     for more in [&[] as &[&str], &["--rocm", "6.4"]] {
         let outcome = pick(&project, &[&["--python", "3.12"], more].concat(), 0);
         assert!(outcome.stdout.contains("demo-1.0-"), "{}", outcome.stdout);
-        let said = format!("{}{}", outcome.stdout, outcome.stderr);
+        let output = format!("{}{}", outcome.stdout, outcome.stderr);
         assert!(
-            said.contains(&format!("{} fits but is yanked: bad", files[1])),
-            "{said}"
+            output.contains(&format!("{} fits but is yanked: bad", files[1])),
+            "{output}"
         );
     }
     index(&["yank", FOLDER, "demo: bad", "--apply"]);

@@ -1734,7 +1734,7 @@ fn what_check_finds_in_a_search_path_repair_drops() {
     );
 }
 
-/// A path to a package of ROCm, or torch, which loads ROCm, takes the place of the dropped entry.
+/// A path to a package of ROCm replaces the dropped entry, and so does torch, which loads ROCm.
 #[test]
 fn a_dropped_search_path_to_rocm_is_a_warning() {
     let warns = |needed: &[&str], runpath: &str, more: &[&str]| {

@@ -6,6 +6,9 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 needs gcc
 
+step "a content of more than 4 GiB is compressed in blocks, found by another reader, and verified"
+cargo test --locked --quiet --lib -- --ignored of_more_than_4_gib
+
 step "wheels with members of more than 4 GiB go through every command within 700 MiB of memory"
 printf 'extern void *malloc(unsigned long); void *PyInit__last(void) { return malloc(1); }\n' >"$work/library.c"
 gcc -shared -fPIC -O1 -o "$work/library.so" "$work/library.c"

@@ -172,7 +172,7 @@ pub fn finding_paths(finding: &Diagnostic) -> Vec<&str> {
     let Some(first) = labels.find_map(|label| member_of(&label.location)) else {
         return Vec::new();
     };
-    let others = finding.other_files().iter().filter_map(member_of);
+    let others = finding.other_files().filter_map(member_of);
     std::iter::once(first).chain(others).collect()
 }
 

@@ -411,6 +411,7 @@ impl Compat {
 
     /// Returns the citation of a row: `compat/torch.yaml, torch 2.6, checked 2026-11-21`.
     pub fn cite(&self, file: &str, row: &str, origin: &Provenance) -> String {
+        // A plan cites rows for each pair of versions, so that formatting takes a part of its time.
         ["compat/", file, ", ", row, ", checked ", &origin.checked].concat()
     }
 

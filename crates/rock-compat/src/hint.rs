@@ -1,4 +1,4 @@
-//! Hints: what makes an unsupported combination of versions supported, or an unknown one known.
+//! Hints about unsupported and unknown combinations of versions.
 
 use std::fmt;
 

@@ -16,7 +16,7 @@ impl Compat {
     /// Parses a query from pairs such as `torch=2.6.0`, `flash-attn==2.8.3` or
     /// `gfx=gfx942;mi300x`. `gpu` is another name of the axis `gfx`, which targets, families and
     /// products do not need. Those without an axis are collected. A torch with the local version
-    /// label `+rocm7.0` stands for its public version and `rocm=7.0`.
+    /// label `+rocm7.0` is read as its public version and `rocm=7.0`.
     ///
     /// # Errors
     /// When a pair has no known axis or an invalid value, an axis is given twice, or torch is built

@@ -1,7 +1,5 @@
 //! A diagnostic and its labels.
 
-use std::sync::Arc;
-
 use super::{Code, Location, Severity};
 use crate::counted;
 use crate::render::redact_urls;
@@ -31,10 +29,6 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// The suggested action.
     pub help: Option<String>,
-    /// Other files of which the diagnostic is true.
-    ///
-    /// Behind one pointer, because diagnostics are returned as errors.
-    pub(crate) other_files: Option<Arc<Vec<Location>>>,
     /// The number of diagnostics that [`Sink::finish`] left out. Zero except in its final
     /// diagnostic.
     ///
@@ -51,6 +45,8 @@ pub struct DiagnosticLabel {
     pub text: String,
     /// Whether this is the main location of the diagnostic.
     pub primary: bool,
+    /// Locations in other files of which the same is true.
+    pub same_in: Vec<Location>,
 }
 
 impl Diagnostic {
@@ -66,7 +62,6 @@ impl Diagnostic {
             labels: Vec::new(),
             notes: Vec::new(),
             help: None,
-            other_files: None,
             omitted: 0,
         }
     }
@@ -84,6 +79,7 @@ impl Diagnostic {
                 location,
                 text: clip(text.into()),
                 primary: true,
+                same_in: Vec::new(),
             },
         );
         self
@@ -96,6 +92,7 @@ impl Diagnostic {
             location,
             text: clip(text.into()),
             primary: false,
+            same_in: Vec::new(),
         });
         self
     }
@@ -131,22 +128,23 @@ impl Diagnostic {
         }
     }
 
-    /// Sets the other files of which the diagnostic is true, and adds a note with their number if
-    /// there are any.
+    /// Sets the locations in other files of which the same is true as of the primary label, and adds
+    /// a note with the number of files if there are any.
     #[must_use]
     pub fn same_in_other_files(mut self, others: Vec<Location>) -> Self {
         if others.is_empty() {
             return self;
         }
         let count = counted(others.len(), "other file");
-        self.other_files = Some(Arc::new(others));
+        if let Some(label) = self.labels.first_mut() {
+            label.same_in = others;
+        }
         self.note(format!("the same in {count}"))
     }
 
-    /// Returns the other files of which the diagnostic is true.
-    pub fn other_files(&self) -> &[Location] {
-        let others = self.other_files.as_deref();
-        others.map_or(&[], Vec::as_slice)
+    /// Returns the locations in other files of which the same is true.
+    pub fn other_files(&self) -> impl Iterator<Item = &Location> {
+        self.labels.iter().flat_map(|label| &label.same_in)
     }
 
     /// Returns whether the severity is [`Severity::Error`], with which a command fails.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::remote::continued_tag;
-use super::{DesiredFile, ManifestFile, ReleaseManifest};
+use super::{DesiredFile, ReleaseManifest};
 use rock_diagnostic::render::escape_line;
 use rock_names::{Digest, RepoName, WheelName, WheelNameError, has_wheel_extension, is_file_name};
 
@@ -339,15 +339,25 @@ impl ListedRelease {
 
     /// Creates the release that a manifest describes.
     pub fn of_manifest(manifest: &ReleaseManifest) -> Self {
-        let asset = |file: &ManifestFile| ListedAsset {
-            name: file.name.clone(),
-            size: file.size_bytes,
-            digest: Some(file.sha256),
+        let files = manifest.files.iter();
+        let files = files.map(|file| (file.name.as_str(), file.size_bytes, file.sha256));
+        Self::of_files(manifest.tag.as_deref(), files)
+    }
+
+    /// Creates a release with this tag of files with these names, sizes in bytes and digests.
+    pub(crate) fn of_files<'f>(
+        tag: Option<&str>,
+        files: impl Iterator<Item = (&'f str, u64, Digest)>,
+    ) -> Self {
+        let asset = |(name, size, digest): (&str, u64, Digest)| ListedAsset {
+            name: name.to_owned(),
+            size,
+            digest: Some(digest),
             ..ListedAsset::default()
         };
         Self {
-            tag_name: manifest.tag.clone().unwrap_or_default(),
-            assets: manifest.files.iter().map(asset).collect(),
+            tag_name: tag.unwrap_or_default().to_owned(),
+            assets: files.map(asset).collect(),
             ..Self::default()
         }
     }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::asset::file_of_row;
 use super::manifest::{VERSION, check_release};
-use super::{ListedAsset, ListedRelease, ManifestError, ManifestFile, ReleaseManifest};
+use super::{ListedRelease, ManifestError, ManifestFile, ReleaseManifest};
 
 /// A form of the manifest of a release.
 pub trait ManifestForm: From<ReleaseManifest> {
@@ -66,17 +66,9 @@ impl ManifestForm for ManifestRowSet {
     }
 
     fn listed_release(&self) -> ListedRelease {
-        let asset = |row: &ManifestRow| ListedAsset {
-            name: row.name().to_owned(),
-            size: row.size_bytes,
-            digest: Some(row.digest),
-            ..ListedAsset::default()
-        };
-        ListedRelease {
-            tag_name: self.tag.clone().unwrap_or_default(),
-            assets: self.files.iter().map(asset).collect(),
-            ..ListedRelease::default()
-        }
+        let files = self.files.iter();
+        let files = files.map(|row| (row.name(), row.size_bytes, row.digest));
+        ListedRelease::of_files(self.tag.as_deref(), files)
     }
 }
 

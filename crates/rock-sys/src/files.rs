@@ -1,6 +1,8 @@
 //! Reads small files whole, and writes files atomically.
 
+use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
+use std::os::fd::AsFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -281,6 +283,21 @@ pub fn replace_if_changed(path: &Path, bytes: &[u8]) -> Result<bool, FileError> 
         return Ok(false);
     }
     replace_file(path, bytes).map(|()| true)
+}
+
+/// Writes to stdout without the buffer of [`std::io::Stdout`], which searches all output for the end
+/// of a line.
+///
+/// # Errors
+///
+/// Returns an error if stdout cannot be written, or `write` fails.
+pub fn write_to_stdout(
+    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> std::io::Result<()> {
+    let stdout = std::io::stdout().as_fd().try_clone_to_owned()?;
+    let mut stdout = std::io::BufWriter::new(File::from(stdout));
+    write(&mut stdout)?;
+    stdout.flush()
 }
 
 /// Writes a file atomically from a stream: a pending file in the same directory is synced, then

@@ -73,7 +73,7 @@ pub use files::{
     FileError, LARGEST_SYSTEM_FILE_BYTES, STDIN, append, copy_all, is_file, is_regular_file,
     make_executable, read_bytes, read_stdin, read_system_text, read_text, replace_file,
     replace_if_changed, size_bytes, special_file_kind, special_kind, try_is_file, write_atomic,
-    write_if_changed, write_streamed, write_unsynced,
+    write_if_changed, write_streamed, write_to_stdout, write_unsynced,
 };
 pub use host::{
     HostRoots, add_hip_version, add_program_versions, read_host_facts, read_python_facts,

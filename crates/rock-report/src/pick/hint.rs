@@ -1,4 +1,4 @@
-//! Hints: what makes a wheel fit a machine if none does.
+//! Hints for a machine that no wheel fits.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use rock_names::RocmVersion;
 
 use super::{MachineLibc, Mismatch};
 
-/// What makes a wheel fit. Prints as the help of an error.
+/// The wheel or machine that is needed if no wheel fits; displayed as the help of the error.
 #[derive(Debug)]
 pub(super) enum PickHint<'p> {
     /// Another backend than the requested one, which no wheel has.

@@ -206,3 +206,56 @@ fn progress_is_reported_up_to_the_end() {
         );
     }
 }
+
+/// Zeros.
+struct Zeros(u64);
+
+impl ReadAt for Zeros {
+    fn size_bytes(&self) -> u64 {
+        self.0
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> std::io::Result<usize> {
+        let length = usize::try_from(self.0.saturating_sub(offset))
+            .unwrap_or(usize::MAX)
+            .min(buffer.len());
+        buffer[..length].fill(0);
+        Ok(length)
+    }
+}
+
+#[test]
+#[ignore = "reads more than 4 GiB three times, which takes a minute without optimization"]
+fn a_content_of_more_than_4_gib_goes_through_a_few_megabytes_of_memory() {
+    let size_bytes = (4 << 30) + 1;
+    let zeros = Zeros(size_bytes);
+    let mut edits = WheelEdits::default();
+    edits.added.insert(
+        "libs/big.so".to_owned(),
+        AddedMember::executable(MemberContent::Source(&zeros)),
+    );
+    edits.added.insert(
+        "libs/last.so".to_owned(),
+        AddedMember::executable(vec![7; 100]),
+    );
+    let out = rewritten_small(&edits).unwrap();
+    let archive = ZipArchive::open(&out).unwrap();
+    let big = archive.member("libs/big.so").unwrap();
+    assert_eq!(
+        (big.size_bytes(), big.has_inexact_zip64()),
+        (size_bytes, false)
+    );
+    assert!(
+        big.compressed_bytes() < 20 << 20,
+        "{}",
+        big.compressed_bytes()
+    );
+    let mut theirs = ::zip::ZipArchive::new(Cursor::new(&out)).unwrap();
+    assert_eq!(theirs.by_name("libs/big.so").unwrap().size(), size_bytes);
+    // Zeros compress so well that PyPI would refuse the wheel.
+    let codes: Vec<&str> = verify(&out, &NAME.parse::<WheelName>().unwrap())
+        .iter()
+        .map(|error| error.code.id)
+        .collect();
+    assert_eq!(codes, ["W115"]);
+}
